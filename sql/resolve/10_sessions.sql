@@ -1,0 +1,18 @@
+-- Every session that a line names has a row.
+insert into sessions (session_id)
+select session_id
+from touched_sessions
+where true
+on conflict (session_id) do nothing;
+
+-- A session that another one names may be new: what names it is looked at again.
+insert or ignore into touched_sessions (session_id)
+select messages.session_id
+from touched_sessions
+join messages on messages.forked_from_session_id = touched_sessions.session_id
+where messages.session_id is not null
+union
+select events.session_id
+from touched_sessions
+join events on events.related_session_id = touched_sessions.session_id
+where events.session_id is not null;

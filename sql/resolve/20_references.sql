@@ -1,0 +1,20 @@
+-- References whose target has arrived by now.
+update messages
+set parent_message_id = (select parent.message_id from messages as parent where parent.uuid = messages.parent_uuid)
+where parent_message_id is null
+    and parent_uuid is not null
+    and exists (select 1 from messages as parent where parent.uuid = messages.parent_uuid);
+
+update messages
+set logical_parent_message_id = (
+    select parent.message_id from messages as parent where parent.uuid = messages.logical_parent_uuid
+)
+where logical_parent_message_id is null
+    and logical_parent_uuid is not null
+    and exists (select 1 from messages as parent where parent.uuid = messages.logical_parent_uuid);
+
+update tool_results
+set tool_use_id = source_tool_use_id
+where tool_use_id is null
+    and source_tool_use_id is not null
+    and exists (select 1 from tool_uses where tool_uses.tool_use_id = tool_results.source_tool_use_id);

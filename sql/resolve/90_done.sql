@@ -1,0 +1,2 @@
+delete from touched_sessions;
+delete from touched_responses;

@@ -1,0 +1,429 @@
+-- The tables of a cc-etl database.
+--
+-- Two layers: `archive_chunks` keeps the bytes of every file exactly as they were read; all tables under
+-- "Conversation" and "Usage" are derived from those bytes and can be derived again (`cc-etl rebuild`).
+--
+-- Conventions: times are UTC text like 2026-01-31T09:15:00.000Z; a column of our own words names the field of the
+-- source in its comment; whatever has no column of its own stands in the `*_json` column of its row; a NULL means
+-- "not said in the source". A reference whose target is not in the database keeps its text and has a NULL key.
+-- Every table has a natural key, declared `unique` or as a text primary key: integer keys follow the order of arrival
+-- and mean nothing outside one database.
+
+-------------------------------------------------------------------------------------------------------------------
+-- Provenance
+-------------------------------------------------------------------------------------------------------------------
+
+create table sources (
+    -- One row per Claude home that was synced.
+    source_id integer primary key,
+    machine text not null, -- name of the machine the home is on (--machine, else the host name)
+    root_path text not null, -- absolute path of the home; 'demo' for the invented home inside the program
+    unique (machine, root_path)
+) strict;
+
+create table files (
+    -- One row per version of a source file. A file that grew is the same version; a file that was rewritten is a new
+    -- generation, and the rows of the old one stay.
+    file_id integer primary key,
+    source_id integer not null references sources deferrable initially deferred,
+    project_id integer references projects deferrable initially deferred, -- the folder under projects/ it lies in
+    path text not null, -- relative to the home, with '/'; bytes that are not UTF-8 are written as \xNN
+    path_bytes blob, -- the path itself, only when it is not UTF-8
+    kind text not null check (kind in ('session', 'agent', 'journal', 'transcript', 'history')),
+    session_id text, -- the session that its path names; its lines may say otherwise
+    generation integer not null, -- 1, and one more after each rewrite
+    size_bytes integer not null, -- bytes read and archived
+    parsed_bytes integer not null, -- bytes that became rows; what is behind is an incomplete last line
+    line_count integer not null, -- lines; the last one counts without its newline when it has anything but blanks
+    newline_count integer not null, -- newline bytes among the archived bytes
+    blank_line_count integer not null, -- lines of nothing but blanks
+    modified_ns integer not null, -- mtime in nanoseconds since 1970
+    changed_ns integer not null, -- ctime in nanoseconds since 1970
+    device integer not null,
+    inode integer not null,
+    is_racy integer not null check (is_racy in (0, 1)), -- changed so shortly before it was read that the next sync looks again
+    is_current integer not null check (is_current in (0, 1)), -- the newest generation
+    first_seen_at text not null,
+    last_synced_at text not null, -- when bytes of it were last read
+    missing_since text, -- when a sync first found it gone; its rows stay
+    unique (source_id, path, generation)
+) strict;
+create index files_by_project on files (project_id);
+create index files_by_session on files (session_id) where session_id is not null;
+
+create table archive_chunks (
+    -- One row per MiB of a file's bytes: chunk n holds the bytes from n * 1048576 on, so the chunks of a file are the
+    -- same however often it was synced while it grew.
+    archive_chunk_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    position integer not null, -- n, from 0
+    byte_offset integer not null, -- position * 1048576
+    byte_length integer not null, -- 1048576 but for the last chunk
+    content blob not null, -- the bytes, zstd
+    content_hash blob not null, -- BLAKE3 of the bytes before compression
+    unique (file_id, position)
+) strict;
+
+create table rejected_lines (
+    -- One row per fragment of a line that is not a record.
+    rejected_line_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null, -- from 1
+    byte_offset integer not null, -- of the fragment in the file
+    reason text not null check (reason in (
+        'nul_run', -- NUL bytes, as a crash leaves them
+        'torn_record', -- begins like a record and is cut or damaged
+        'not_json', -- anything else that is not JSON
+        'not_an_object', -- JSON, but no object
+        'invalid_utf8',
+        'too_deep', -- nested deeper than SQLite's JSON functions go
+        'incomplete_tail' -- the last line, still without its end; gone as soon as the end arrives
+    )),
+    raw blob not null, -- the bytes of the fragment
+    unique (file_id, byte_offset)
+) strict;
+
+create table sync_runs (
+    -- One row per run of `cc-etl sync` that changed something.
+    sync_run_id integer primary key,
+    version text not null, -- of cc-etl
+    file_count integer not null, -- files found
+    changed_file_count integer not null, -- of these, read
+    read_bytes integer not null, -- bytes archived by this run
+    line_count integer not null,
+    message_count integer not null,
+    copy_count integer not null,
+    event_count integer not null,
+    rejected_count integer not null,
+    unreadable_count integer not null, -- files and folders that could not be read
+    started_at text not null,
+    finished_at text not null,
+    unique (started_at, sync_run_id)
+) strict;
+
+create table unknown_kinds (
+    -- One row per record type, system subtype, block type or key that this version of cc-etl does not know. Nothing is
+    -- lost by it: such records are rows as any other, such keys stand in the JSON column.
+    unknown_kind_id integer primary key,
+    level text not null check (level in ('record', 'block', 'key')),
+    name text not null, -- the type; for a key <record type>.<key>
+    first_version text, -- lowest Claude Code version that wrote it
+    occurrence_count integer not null, -- lines, copies included
+    file_id integer not null references files deferrable initially deferred, -- an example: the first by path
+    line_number integer not null,
+    unique (level, name)
+) strict;
+
+-------------------------------------------------------------------------------------------------------------------
+-- Conversation
+-------------------------------------------------------------------------------------------------------------------
+
+create table projects (
+    -- One row per folder under projects/.
+    project_id integer primary key,
+    directory_name text not null unique, -- as found; the encoding loses information, so it is never decoded
+    path text, -- the true path, from the working directory of its sessions
+    name text -- last part of the path; the folder's name while the path is unknown
+) strict;
+
+create table sessions (
+    -- One row per sessionId.
+    session_id text not null primary key, -- sessionId
+    project_id integer references projects deferrable initially deferred,
+    title text, -- given by the person, else by the model, else the summary
+    slug text, -- slug: nickname that plan files are named for
+    first_prompt text, -- first text of the person
+    start_cwd text, -- the working directory it began in
+    version text, -- of Claude Code, last written
+    git_branch text, -- last written
+    forked_from_session_id text references sessions deferrable initially deferred,
+    continued_in_session_id text references sessions deferrable initially deferred,
+    started_at text, -- first and last time of its messages
+    ended_at text
+) strict;
+create index sessions_by_project on sessions (project_id);
+create index sessions_by_start on sessions (started_at);
+
+create table agents (
+    -- One row per sub-agent run.
+    agent_key integer primary key,
+    session_id text not null references sessions deferrable initially deferred, -- the session it serves
+    agent_id text not null, -- agentId; for an inline agent of old versions 'inline-' and the uuid of its first message
+    agent_type text, -- subagent_type
+    description text,
+    layout text not null check (layout in ('inline', 'flat', 'nested', 'workflow')), -- where its lines stand
+    parent_agent_key integer references agents deferrable initially deferred,
+    spawned_by_tool_use_id text references tool_uses deferrable initially deferred,
+    link_method text not null, -- the rule that found the spawning call, 'none' without one
+    started_at text,
+    ended_at text,
+    unique (session_id, agent_id)
+) strict;
+
+create table messages (
+    -- One row per chain record: a line with a uuid and a parentUuid (user, assistant, system, attachment, progress).
+    -- A uuid that stands on several lines is one message: in each file its last line, between files the one with the
+    -- earliest time, then by path. The other lines are message_copies.
+    message_id integer primary key,
+    uuid text not null unique,
+    parent_uuid text, -- parentUuid, as written
+    parent_message_id integer references messages deferrable initially deferred,
+    logical_parent_uuid text, -- logicalParentUuid: what stood before a compaction
+    logical_parent_message_id integer references messages deferrable initially deferred,
+    session_id text references sessions deferrable initially deferred, -- sessionId; in agent files the parent's
+    agent_key integer references agents deferrable initially deferred, -- the agent that this is a message of
+    agent_id text, -- agentId, as written
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null, -- from 1
+    byte_offset integer not null, -- of the record in the file
+    byte_length integer not null,
+    type text, -- user, assistant, system, attachment, progress, or what a newer version brings
+    subtype text, -- subtype of system, attachment.type, data.type of progress
+    role text, -- message.role
+    prompt_kind text, -- who wrote a user text
+    model text, -- message.model
+    api_response_id integer references api_responses deferrable initially deferred, -- message.id
+    request_id text, -- requestId
+    stop_reason text, -- message.stop_reason; NULL on all but the last line of a response in many versions
+    prompt_id text, -- promptId: the turn
+    permission_mode text, -- permissionMode
+    prompt_source text, -- promptSource
+    tool_use_id text, -- toolUseID: the call that a progress, system or attachment record is about
+    parent_tool_use_id text, -- parentToolUseID
+    forked_from_session_id text, -- forkedFrom.sessionId: the session it was copied from
+    cwd text,
+    git_branch text, -- gitBranch
+    version text, -- of Claude Code
+    entrypoint text,
+    user_type text, -- userType
+    slug text,
+    level text, -- of system records
+    content_hash blob not null, -- of everything but the envelope: tells whether a copy says the same
+    extra_json text, -- the keys of the line that have no column, "message" being what is left of message
+    is_sidechain integer check (is_sidechain in (0, 1)), -- isSidechain
+    is_meta integer check (is_meta in (0, 1)), -- isMeta: written by the program
+    is_compact_summary integer check (is_compact_summary in (0, 1)), -- isCompactSummary
+    is_api_error integer check (is_api_error in (0, 1)), -- isApiErrorMessage
+    has_string_content integer check (has_string_content in (0, 1)), -- message.content is a string, not a list
+    sent_at text -- timestamp
+) strict;
+create index messages_by_session on messages (session_id, sent_at);
+create index messages_by_file on messages (file_id, line_number);
+create index messages_by_parent on messages (parent_message_id);
+create index messages_by_agent on messages (agent_key) where agent_key is not null;
+create index messages_by_response on messages (api_response_id) where api_response_id is not null;
+create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
+create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
+create index messages_with_logical_parent on messages (logical_parent_uuid) where logical_parent_uuid is not null;
+
+create table message_copies (
+    -- One row per further line with the uuid of a message.
+    message_copy_id integer primary key,
+    message_id integer not null references messages deferrable initially deferred,
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null,
+    byte_offset integer not null,
+    byte_length integer not null,
+    session_id text references sessions deferrable initially deferred,
+    reason text not null check (reason in (
+        'rewritten_file', -- the same file before or after a rewrite
+        'same_file_replay', -- again in the same file, as compaction does
+        'sidechain_replay', -- the conversation repeated in an agent's file
+        'fork_copy', -- has forkedFrom
+        'resume_copy' -- any other second file
+    )),
+    content_hash blob not null,
+    is_fork integer not null check (is_fork in (0, 1)), -- has forkedFrom
+    is_different integer not null check (is_different in (0, 1)), -- says something else than the message
+    sent_at text,
+    unique (file_id, byte_offset)
+) strict;
+create index message_copies_by_message on message_copies (message_id);
+create index message_copies_by_session on message_copies (session_id);
+create index message_copies_by_line on message_copies (file_id, line_number);
+
+create table content_blocks (
+    -- One row per block of a message; content that is a string is one text block. The parts inside a tool result are
+    -- rows of their own, numbered by part_number.
+    block_id integer primary key,
+    message_id integer not null references messages deferrable initially deferred,
+    position integer not null, -- in the message, from 0
+    part_number integer not null, -- 0 for the block itself, 1, 2, ... for the parts inside a tool result
+    type text, -- text, thinking, tool_use, tool_result, image, document, ...
+    text text, -- text or thinking; a tool result's text stands in tool_results.content
+    byte_length integer, -- of the text, or of the decoded image or document
+    media_type text, -- of an image or document; its bytes are in the archive only
+    content_hash blob, -- BLAKE3 of the decoded image or document
+    extra_json text, -- the keys of the block that have no column
+    unique (message_id, position, part_number)
+) strict;
+
+create table tool_uses (
+    -- One row per tool call.
+    tool_use_id text not null primary key, -- toolu_...
+    message_id integer not null references messages deferrable initially deferred,
+    block_id integer not null references content_blocks deferrable initially deferred,
+    name text,
+    mcp_server text, -- of mcp__<server>__<tool>
+    command text, -- the inputs that people filter by; all of them stand in input_json
+    file_path text, -- file_path, notebook_path or path
+    pattern text,
+    url text,
+    query text,
+    description text,
+    subagent_type text,
+    skill text,
+    input_json text
+) strict;
+create index tool_uses_by_message on tool_uses (message_id);
+create index tool_uses_by_block on tool_uses (block_id);
+create index tool_uses_by_name on tool_uses (name);
+
+create table tool_use_copies (
+    -- One row per block that repeats a tool call of another message (a fork that gave new uuids). The call belongs to
+    -- the message outside a sidechain, then the earliest, then the smallest uuid. The block keeps its JSON.
+    block_id integer primary key references content_blocks deferrable initially deferred,
+    tool_use_id text not null references tool_uses deferrable initially deferred
+) strict;
+create index tool_use_copies_by_tool_use on tool_use_copies (tool_use_id);
+
+create table tool_results (
+    -- One row per answer to a tool call.
+    tool_result_id integer primary key,
+    tool_use_id text references tool_uses deferrable initially deferred, -- NULL when the call is nowhere
+    source_tool_use_id text, -- tool_use_id, as written
+    message_id integer not null references messages deferrable initially deferred,
+    block_id integer not null unique references content_blocks deferrable initially deferred,
+    content text, -- what the model was shown; the text parts of a list joined by newlines
+    byte_length integer, -- of content
+    details_json text, -- toolUseResult without what content already says
+    is_error integer check (is_error in (0, 1))
+) strict;
+create index tool_results_by_tool_use on tool_results (tool_use_id);
+create index tool_results_by_message on tool_results (message_id);
+create index tool_results_without_use on tool_results (source_tool_use_id) where tool_use_id is null and source_tool_use_id is not null;
+
+create table events (
+    -- One row per record without a uuid: titles, modes, queue operations, summaries, snapshots, costs, links.
+    event_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null,
+    byte_offset integer not null,
+    type text,
+    session_id text references sessions deferrable initially deferred, -- sessionId, else the session the file is named for
+    message_uuid text, -- the message it is about: leafUuid or messageId
+    related_session_id text, -- another session that it names: continuedInSessionId or parentSessionId
+    payload_json text not null, -- the record
+    occurred_at text, -- timestamp
+    unique (file_id, byte_offset)
+) strict;
+create index events_by_line on events (file_id, line_number);
+create index events_by_session on events (session_id, type);
+create index events_by_message on events (message_uuid) where message_uuid is not null;
+create index events_by_related_session on events (related_session_id) where related_session_id is not null;
+create index events_with_summary on events (message_uuid) where type = 'summary';
+
+create table file_backups (
+    -- One row per file in a file-history snapshot: Claude Code's copy of a file before it changed it.
+    file_backup_id integer primary key,
+    event_id integer not null references events deferrable initially deferred,
+    session_id text references sessions deferrable initially deferred,
+    message_uuid text, -- messageId of the snapshot
+    file_path text not null,
+    backup_name text, -- backupFileName, NULL when the file did not exist
+    version integer,
+    backed_up_at text, -- backupTime
+    unique (event_id, file_path)
+) strict;
+create index file_backups_by_session on file_backups (session_id);
+
+create table history_prompts (
+    -- One row per line of history.jsonl: what was typed at the prompt, and drafts that were cleared.
+    history_prompt_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null,
+    byte_offset integer not null,
+    session_id text, -- absent before about 2.0.60; the transcript of it may be gone
+    project_path text, -- project
+    display text, -- the text with placeholders for what was pasted
+    extra_json text,
+    prompted_at text, -- timestamp
+    unique (file_id, byte_offset)
+) strict;
+create index history_prompts_by_line on history_prompts (file_id, line_number);
+create index history_prompts_by_session on history_prompts (session_id);
+
+-------------------------------------------------------------------------------------------------------------------
+-- Usage
+-------------------------------------------------------------------------------------------------------------------
+
+create table api_responses (
+    -- One row per answer of the API, however many lines and files repeat it. All numbers come from one of its lines.
+    api_response_id integer primary key,
+    api_message_id text not null unique, -- message.id; without one the uuid of the line
+    request_id text, -- requestId
+    model text,
+    session_id text references sessions deferrable initially deferred, -- of the earliest line
+    agent_key integer references agents deferrable initially deferred, -- of the earliest line
+    service_tier text,
+    speed text,
+    inference_geo text,
+    stop_reason text, -- the one that any line names
+    input_tokens integer, -- uncached input
+    output_tokens integer, -- thinking included
+    cache_write_tokens integer, -- all cache writes
+    cache_write_5m_tokens integer,
+    cache_write_1h_tokens integer,
+    cache_read_tokens integer,
+    thinking_tokens integer,
+    web_search_count integer,
+    line_count integer, -- lines that carry it
+    responded_at text -- of the earliest line
+) strict;
+create index api_responses_by_session on api_responses (session_id);
+create index api_responses_by_agent on api_responses (agent_key) where agent_key is not null;
+create index api_responses_by_time on api_responses (responded_at);
+
+create table usage_lines (
+    -- One row per line that carried usage, with the numbers as that line has them.
+    usage_line_id integer primary key,
+    api_response_id integer not null references api_responses deferrable initially deferred,
+    message_id integer not null references messages deferrable initially deferred, -- the line is this message or a copy of it
+    file_id integer not null references files deferrable initially deferred,
+    line_number integer not null,
+    byte_offset integer not null,
+    session_id text references sessions deferrable initially deferred, -- of the line
+    agent_key integer references agents deferrable initially deferred, -- of the line
+    request_id text,
+    model text,
+    service_tier text,
+    speed text,
+    inference_geo text,
+    stop_reason text,
+    duplicate_reason text check (duplicate_reason in (
+        'streaming', -- another line of the same response in the same file
+        'same_file_replay', -- a copy of a message, in the same file
+        'resume_copy', -- another file
+        'fork_copy', -- another file, with forkedFrom
+        'sidechain_replay', -- a sidechain that repeats the conversation it came from
+        'rewritten_file', -- the same file before or after a rewrite
+        'progress_echo' -- an agent's line as its parent saw it go by
+    )), -- why it is not counted
+    extra_json text, -- the keys of usage that have no column
+    input_tokens integer,
+    output_tokens integer,
+    cache_write_tokens integer, -- the greater of the flat number and the split
+    cache_write_5m_tokens integer,
+    cache_write_1h_tokens integer,
+    cache_read_tokens integer,
+    thinking_tokens integer,
+    web_search_count integer,
+    is_progress integer not null check (is_progress in (0, 1)), -- nested in a progress record
+    is_sidechain integer not null check (is_sidechain in (0, 1)),
+    is_fork integer not null check (is_fork in (0, 1)), -- the line has forkedFrom
+    is_counted integer not null check (is_counted in (0, 1)), -- this line gives the numbers of its response
+    sent_at text,
+    unique (file_id, byte_offset)
+) strict;
+create index usage_lines_by_response on usage_lines (api_response_id);
+create index usage_lines_by_message on usage_lines (message_id);

@@ -1,0 +1,2 @@
+delete from content_blocks
+where message_id = ?1

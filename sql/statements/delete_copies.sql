@@ -1,0 +1,2 @@
+delete from message_copies
+where message_id = ?1

@@ -1,0 +1,2 @@
+delete from tool_results
+where message_id = ?1

@@ -1,0 +1,2 @@
+delete from tool_uses
+where tool_use_id = ?1

@@ -1,0 +1,2 @@
+delete from tool_use_copies
+where block_id = ?1

@@ -1,0 +1,2 @@
+delete from tool_uses
+where message_id = ?1

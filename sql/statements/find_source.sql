@@ -1,0 +1,3 @@
+select source_id
+from sources
+where machine = ?1 and root_path = ?2

@@ -1,0 +1,3 @@
+select block_id
+from tool_uses
+where tool_use_id = ?1

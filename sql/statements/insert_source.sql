@@ -1,0 +1,2 @@
+insert into sources (machine, root_path)
+values (?1, ?2)

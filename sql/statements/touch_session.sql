@@ -1,0 +1,2 @@
+insert or ignore into touched_sessions (session_id)
+values (?1)

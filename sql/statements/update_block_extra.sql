@@ -1,0 +1,3 @@
+update content_blocks
+set extra_json = ?2
+where block_id = ?1

@@ -1,0 +1,72 @@
+create view import_accounting as
+-- One row per file version: what became of its lines. The difference is 0, or something was lost.
+-- lines = messages + copies + events + history prompts - glued records + rejected lines + blank lines
+with records as (
+    select file_id, line_number, 'message' as kind from messages
+    union all
+    select file_id, line_number, 'copy' from message_copies
+    union all
+    select file_id, line_number, 'event' from events
+    union all
+    select file_id, line_number, 'history' from history_prompts
+),
+
+lines_with_records as (
+    select
+        file_id,
+        line_number,
+        count(*) as record_count,
+        sum(kind = 'message') as message_count,
+        sum(kind = 'copy') as copy_count,
+        sum(kind = 'event') as event_count,
+        sum(kind = 'history') as history_prompt_count
+    from records
+    group by file_id, line_number
+),
+
+recorded as (
+    select
+        file_id,
+        sum(message_count) as message_count,
+        sum(copy_count) as copy_count,
+        sum(event_count) as event_count,
+        sum(history_prompt_count) as history_prompt_count,
+        sum(record_count - 1) as glued_count
+    from lines_with_records
+    group by file_id
+),
+
+rejected as (
+    select
+        rejected_lines.file_id,
+        count(distinct rejected_lines.line_number) as rejected_line_count
+    from rejected_lines
+    left join lines_with_records using (file_id, line_number)
+    where lines_with_records.line_number is null
+    group by rejected_lines.file_id
+)
+
+select
+    files.file_id,
+    files.path,
+    files.kind,
+    files.generation,
+    files.line_count,
+    coalesce(recorded.message_count, 0) as message_count,
+    coalesce(recorded.copy_count, 0) as copy_count,
+    coalesce(recorded.event_count, 0) as event_count,
+    coalesce(recorded.history_prompt_count, 0) as history_prompt_count,
+    coalesce(recorded.glued_count, 0) as glued_count, -- records behind another one on the same line
+    coalesce(rejected.rejected_line_count, 0) as rejected_line_count, -- lines with nothing but rejected parts
+    files.blank_line_count,
+    files.line_count
+        - coalesce(recorded.message_count, 0)
+        - coalesce(recorded.copy_count, 0)
+        - coalesce(recorded.event_count, 0)
+        - coalesce(recorded.history_prompt_count, 0)
+        + coalesce(recorded.glued_count, 0)
+        - coalesce(rejected.rejected_line_count, 0)
+        - files.blank_line_count as difference
+from files
+left join recorded using (file_id)
+left join rejected using (file_id);

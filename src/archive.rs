@@ -1,0 +1,108 @@
+//! Bytes <-> zstd chunks. Chunk `n` of a file holds its bytes from `n` MiB on, whatever was synced when: the chunks are
+//! a function of the bytes alone.
+
+use crate::database::statements;
+use rusqlite::Connection;
+use std::io;
+
+/// Bytes in a chunk, but for the last one of a file.
+pub const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Level 1 is 7.5 times smaller on real transcripts and faster than parsing; level 3 gains a tenth for 1.7 times the time.
+const LEVEL: i32 = 1;
+
+/// A piece of a file as the archive keeps it.
+#[derive(Debug)]
+pub struct Chunk {
+    /// Its number in the file, from 0.
+    pub position: u64,
+    /// Bytes before compression.
+    pub byte_length: u64,
+    /// Of these, bytes that were not in the archive before.
+    pub new_bytes: u64,
+    /// The compressed bytes.
+    pub content: Vec<u8>,
+    /// Hash of the bytes before compression.
+    pub hash: [u8; 32],
+}
+
+/// The chunk for the bytes at a position, of which the first `known` were there before.
+pub fn pack(position: u64, bytes: &[u8], known: u64) -> Chunk {
+    Chunk {
+        position,
+        byte_length: bytes.len() as u64,
+        new_bytes: bytes.len() as u64 - known,
+        content: zstd::bulk::compress(bytes, LEVEL).expect("compression into memory cannot fail"),
+        hash: hash(bytes),
+    }
+}
+
+/// The bytes of a chunk. Fails on damaged content.
+pub fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(byte_length.min(CHUNK_BYTES)).expect("a chunk fits into memory");
+    let bytes = zstd::bulk::decompress(content, length)?;
+    if bytes.len() as u64 == byte_length {
+        Ok(bytes)
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the chunk holds {} bytes, not {byte_length}", bytes.len()),
+        ))
+    }
+}
+
+/// A chunk as the archive has it: the compressed bytes, and how many they are without compression.
+pub fn find(connection: &Connection, file_id: i64, position: u64) -> io::Result<(Vec<u8>, u64)> {
+    let mut statement = connection
+        .prepare_cached(statements::FIND_CHUNK)
+        .map_err(io::Error::other)?;
+    statement
+        .query_row((file_id, position.cast_signed()), |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })
+        .map_err(io::Error::other)
+}
+
+/// Puts a range of a file together from its chunks.
+pub fn read_range(
+    offset: u64,
+    length: u64,
+    mut chunk: impl FnMut(u64) -> io::Result<(Vec<u8>, u64)>,
+) -> io::Result<Vec<u8>> {
+    let end = offset + length;
+    let mut range = Vec::new();
+    for position in offset / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES) {
+        let (content, byte_length) = chunk(position)?;
+        let bytes = unpack(&content, byte_length)?;
+        let chunk_offset = position * CHUNK_BYTES;
+        let from = offset.saturating_sub(chunk_offset).min(byte_length);
+        let to = (end - chunk_offset).min(byte_length);
+        range.extend_from_slice(&bytes[from as usize..to as usize]);
+    }
+    Ok(range)
+}
+
+/// The hash that tells whether bytes are what they were.
+pub fn hash(bytes: &[u8]) -> [u8; 32] {
+    *blake3::hash(bytes).as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_packed_unpacks_to_the_same_bytes() {
+        for bytes in [&b""[..], b"{}\n", &vec![7; CHUNK_BYTES as usize]] {
+            let chunk = pack(0, bytes, 0);
+            assert_eq!(unpack(&chunk.content, chunk.byte_length).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_damaged_chunk_is_an_error() {
+        let chunk = pack(0, b"some bytes", 0);
+        assert!(unpack(&chunk.content, 3).is_err());
+        assert!(unpack(b"not zstd", 8).is_err());
+    }
+}

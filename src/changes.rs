@@ -1,0 +1,219 @@
+//! What of a file is new since it was last read: nothing, a tail, or all of it.
+//!
+//! A file is known by its path and by the hashes of what was read before, never by its inode. It is taken as unchanged
+//! without opening it only if its size, times and identity are all as recorded and it had been quiet when they were.
+
+use crate::archive::{self, CHUNK_BYTES};
+use crate::database::{FileVersion, statements as sql};
+use crate::discover::{Discovery, SourceFile, Stat, classify};
+use crate::error::{Problem, Result};
+use crate::read::Bytes;
+use rayon::prelude::*;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A file of which something is to be read.
+#[derive(Debug)]
+pub struct ChangedFile {
+    /// Where it lies.
+    pub absolute: PathBuf,
+    /// The version that its new bytes belong to.
+    pub version: FileVersion,
+}
+
+/// What a home has that the database has not.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Files with bytes to read.
+    pub files: Vec<ChangedFile>,
+    /// Files that are the same and look different: only their stat is noted.
+    pub touched: Vec<(i64, Stat, bool)>,
+    /// Files that are gone.
+    pub missing: Vec<i64>,
+    /// Files that could not be looked at.
+    pub problems: Vec<Problem>,
+}
+
+/// A file as the database knows it.
+struct Known {
+    file_id: i64,
+    generation: i64,
+    size: u64,
+    parsed: u64,
+    newline_count: i64,
+    blank_line_count: i64,
+    stat: Stat,
+    is_racy: bool,
+    is_missing: bool,
+}
+
+/// Compares a home with the database. Only a `complete` discovery tells that files are gone.
+pub fn compare(
+    connection: &Connection,
+    source_id: i64,
+    found: &Discovery,
+    is_complete: bool,
+) -> Result<Changes> {
+    let mut known = known_files(connection, source_id)?;
+    let mut changes = Changes::default();
+    let mut suspects = Vec::new();
+    for file in &found.files {
+        match known.remove(&file.path) {
+            Some(known) if !known.is_racy && !known.is_missing && known.stat == file.stat => {}
+            Some(known) => {
+                let hashes = chunk_hashes(connection, known.file_id)?;
+                suspects.push((file, known, hashes));
+            }
+            None => changes.files.push(new_file(file, source_id, 1)),
+        }
+    }
+    let verdicts: Vec<Verdict> = suspects
+        .into_par_iter()
+        .map(|(file, known, hashes)| examine(file, source_id, &known, &hashes))
+        .collect();
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Changed(file) => changes.files.push(*file),
+            Verdict::Touched(file_id, stat, is_racy) => {
+                changes.touched.push((file_id, stat, is_racy))
+            }
+            Verdict::Gone => {}
+            Verdict::Unreadable(problem) => changes.problems.push(problem),
+        }
+    }
+    if is_complete {
+        let is_unknown = |path: &str| found.unknown.iter().any(|above| is_below(path, above));
+        let gone = known
+            .iter()
+            .filter(|(path, file)| !file.is_missing && !is_unknown(path));
+        changes.missing = gone.map(|(_, file)| file.file_id).collect();
+    }
+    // Those that Claude Code will delete first come first.
+    changes.files.sort_by_key(|file| {
+        let modified = file.version.stat.map(|stat| stat.modified_ns);
+        (modified, file.version.path.clone())
+    });
+    Ok(changes)
+}
+
+/// Whether a path is another one or lies below it.
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn known_files(connection: &Connection, source_id: i64) -> Result<HashMap<String, Known>> {
+    let mut statement = connection.prepare_cached(sql::KNOWN_FILES)?;
+    let rows = statement.query_map([source_id], |row| {
+        let size = row.get::<_, i64>(3)?.cast_unsigned();
+        let known = Known {
+            file_id: row.get(0)?,
+            generation: row.get(2)?,
+            size,
+            parsed: row.get::<_, i64>(4)?.cast_unsigned(),
+            newline_count: row.get(5)?,
+            blank_line_count: row.get(6)?,
+            stat: Stat {
+                size,
+                modified_ns: row.get(7)?,
+                changed_ns: row.get(8)?,
+                device: row.get(9)?,
+                inode: row.get(10)?,
+            },
+            is_racy: row.get(11)?,
+            is_missing: row.get(12)?,
+        };
+        Ok((row.get(1)?, known))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, Vec<u8>)>> {
+    let mut statement = connection.prepare_cached(sql::FIND_CHUNK_HASHES)?;
+    let rows = statement.query_map([file_id], |row| {
+        Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+enum Verdict {
+    Changed(Box<ChangedFile>),
+    Touched(i64, Stat, bool),
+    Gone,
+    Unreadable(Problem),
+}
+
+/// Opens a file whose stat is not as recorded, and reads again what was read before.
+fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec<u8>)]) -> Verdict {
+    let opened =
+        File::open(&file.absolute).and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
+    let (stat, opened) = match opened {
+        Ok(opened) => opened,
+        // It vanished between the listing and now: the next sync will find it gone.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Verdict::Gone,
+        Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
+    };
+    let bytes = Bytes::File(opened);
+    let same = stat.size >= known.size
+        && hashes
+            .par_iter()
+            .enumerate()
+            .all(|(position, (byte_length, hash))| {
+                bytes
+                    .read_at(position as u64 * CHUNK_BYTES, *byte_length)
+                    .is_ok_and(|bytes| archive::hash(&bytes)[..] == hash[..])
+            });
+    let mut changed = new_file(file, source_id, known.generation + 1);
+    changed.version.stat = Some(stat);
+    changed.version.is_racy = is_racy(&stat);
+    if !same {
+        return Verdict::Changed(Box::new(changed));
+    }
+    if stat.size == known.size {
+        return Verdict::Touched(known.file_id, stat, changed.version.is_racy);
+    }
+    changed.version = FileVersion {
+        file_id: Some(known.file_id),
+        generation: known.generation,
+        size: known.size,
+        parsed: known.parsed,
+        newline_count: known.newline_count,
+        blank_line_count: known.blank_line_count,
+        ..changed.version
+    };
+    Verdict::Changed(Box::new(changed))
+}
+
+fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
+    ChangedFile {
+        absolute: file.absolute.clone(),
+        version: FileVersion {
+            source_id,
+            file_id: None,
+            path: file.path.clone(),
+            path_bytes: file.path_bytes.clone(),
+            place: classify(&file.path),
+            generation,
+            stat: Some(file.stat),
+            is_racy: is_racy(&file.stat),
+            size: 0,
+            parsed: 0,
+            newline_count: 0,
+            blank_line_count: 0,
+        },
+    }
+}
+
+/// Whether a file changed so recently that it may change once more within the same tick of the file system's clock.
+/// The coarsest clocks in use tick every two seconds.
+pub fn is_racy(stat: &Stat) -> bool {
+    let quiet_since = SystemTime::now() - Duration::from_secs(2);
+    let quiet_since = quiet_since
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_nanos();
+    i128::from(stat.modified_ns.max(stat.changed_ns)) >= quiet_since.cast_signed()
+}

@@ -1,0 +1,32 @@
+//! One file per command, all with the same shape: `run(global, arguments)`.
+
+pub mod check;
+pub mod rebuild;
+pub mod restore;
+pub mod schema;
+pub mod sync;
+
+use crate::cli::Global;
+use crate::error::{Error, Result};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The database of a run: `--db`, `CC_ETL_DB`, else `cc-etl.db` in the folder for the user's data.
+pub fn database_path(global: &Global) -> Result<PathBuf> {
+    use etcetera::BaseStrategy;
+    match &global.db {
+        Some(path) => Ok(path.clone()),
+        None => etcetera::choose_base_strategy()
+            .map(|folders| folders.data_dir().join("cc-etl").join("cc-etl.db"))
+            .map_err(|_| {
+                Error::Usage(
+                    "no home directory is known; name a database with --db FILE".to_string(),
+                )
+            }),
+    }
+}
+
+/// Prints a line to stdout. A reader that has gone away is an error, and a quiet end.
+pub fn print(text: &str) -> Result<()> {
+    writeln!(io::stdout(), "{text}").map_err(Error::io("standard output"))
+}

@@ -1,0 +1,136 @@
+//! `cc-etl check`: proves that the database is whole. It only reads, and never repairs.
+
+use super::{database_path, print};
+use crate::archive;
+use crate::cli::{CheckArguments, Global};
+use crate::database::{self, CHECKS, hash, statements as sql};
+use crate::error::{Error, Result};
+use crate::terminal::{grouped, sanitize};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+/// Runs every check, or prints the hashes.
+pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
+    let path = database_path(global)?;
+    let connection = database::open_read_only(&path)?;
+    if arguments.hash {
+        return print_hashes(&connection);
+    }
+    let mut failed = 0;
+    let mut say = |name: &str, findings: Vec<String>| -> Result<()> {
+        if !findings.is_empty() {
+            failed += 1;
+        }
+        if !global.quiet || !findings.is_empty() {
+            let verdict = if findings.is_empty() { "ok" } else { "FAILED" };
+            print(&format!("{verdict:<7} {}", name.replace('_', " ")))?;
+        }
+        for finding in findings.iter().take(SHOWN) {
+            print(&format!("        {}", sanitize(finding)))?;
+        }
+        match findings.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => print(&format!("        and {} more", grouped(more as i64))),
+        }
+    };
+    say("SQLite finds the file intact", integrity(&connection)?)?;
+    say("foreign keys are true", foreign_keys(&connection)?)?;
+    say(
+        "the archive can be read and is what was read",
+        damaged_chunks(&connection)?,
+    )?;
+    for (file, statement) in CHECKS {
+        say(file.trim_end_matches(".sql"), rows(&connection, statement)?)?;
+    }
+    match failed {
+        0 => Ok(()),
+        count => Err(Error::CheckFailed(format!(
+            "{count} checks failed on {}",
+            path.display()
+        ))),
+    }
+}
+
+/// So many findings of one check are shown.
+const SHOWN: usize = 10;
+
+fn print_hashes(connection: &Connection) -> Result<()> {
+    let mut whole = blake3::Hasher::new();
+    for table in hash::tables(connection)? {
+        whole.update(table.name.as_bytes());
+        whole.update(&table.hash);
+        print(&format!(
+            "{}  {:>10}  {}",
+            hex(&table.hash),
+            grouped(table.rows),
+            table.name
+        ))?;
+    }
+    print(&format!(
+        "{}  {:>10}  all",
+        hex(&whole.finalize().as_bytes()[..16]),
+        ""
+    ))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn integrity(connection: &Connection) -> Result<Vec<String>> {
+    let mut findings = rows(connection, "pragma integrity_check")?;
+    findings.retain(|finding| finding != "ok");
+    Ok(findings)
+}
+
+fn foreign_keys(connection: &Connection) -> Result<Vec<String>> {
+    rows(connection, "pragma foreign_key_check")
+}
+
+fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(sql::ALL_CHUNKS)?;
+    let mut chunks = statement.query([])?;
+    let mut findings = Vec::new();
+    while let Some(row) = chunks.next()? {
+        let (path, generation, position): (String, i64, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let byte_length = row.get::<_, i64>(3)?.cast_unsigned();
+        let content = row.get_ref(4)?.as_blob().unwrap_or_default();
+        let problem = match archive::unpack(content, byte_length) {
+            Err(error) => error.to_string(),
+            Ok(bytes) if Ok(&archive::hash(&bytes)[..]) != row.get_ref(5)?.as_blob() => {
+                "other bytes".to_string()
+            }
+            Ok(_) => continue,
+        };
+        findings.push(format!(
+            "{path} version {generation}, chunk {position}: {problem}"
+        ));
+    }
+    Ok(findings)
+}
+
+/// The rows of a statement, one line each.
+fn rows(connection: &Connection, statement: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(statement)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([])?;
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cells: Vec<String> = (0..columns)
+            .map(|column| row.get_ref(column).map(cell))
+            .collect::<rusqlite::Result<_>>()?;
+        lines.push(cells.join("  "));
+    }
+    Ok(lines)
+}
+
+fn cell(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "NULL".to_string(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
+}

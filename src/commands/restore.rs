@@ -1,0 +1,227 @@
+//! `cc-etl restore`: writes files back from the archive, byte for byte.
+
+use super::{database_path, print};
+use crate::archive::{self, CHUNK_BYTES};
+use crate::cli::{Global, RestoreArguments};
+use crate::database::{self, statements as sql};
+use crate::error::{Error, Problem, Result};
+use crate::progress::Progress;
+use crate::terminal::{byte_size, grouped, sanitize};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+use std::fs::{self, FileTimes, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Writes the files of all sessions, or of those named. What cannot be written costs no other file.
+pub fn run(global: &Global, arguments: &RestoreArguments) -> Result<()> {
+    let connection = database::open_read_only(&database_path(global)?)?;
+    let sessions = sessions(&connection, &arguments.sessions)?;
+    let mut files = files(&connection, sessions.as_deref())?;
+    if !arguments.all_versions {
+        files.retain(|file| file.is_current);
+    }
+    let homes: BTreeSet<i64> = files.iter().map(|file| file.source_id).collect();
+    let progress = Progress::bytes(files.iter().map(|file| file.size).sum(), global.quiet);
+    progress.message("writing");
+    let mut problems = Vec::new();
+    let mut written = 0;
+    for file in &files {
+        let target = match homes.len() {
+            0 | 1 => file.path(),
+            _ => PathBuf::from(&file.home).join(file.path()),
+        };
+        match write(&connection, file, &arguments.out, &target, &progress) {
+            Ok(()) => written += 1,
+            Err(error) => problems.push(Problem::new(arguments.out.join(&target), error)),
+        }
+    }
+    progress.finish();
+    for problem in &problems {
+        eprintln!("cc-etl: {}", sanitize(&problem.to_string()));
+    }
+    if !global.quiet {
+        let size = byte_size(files.iter().map(|file| file.size).sum());
+        let out = arguments.out.display().to_string();
+        print(&format!(
+            "{} files, {size}, in {}",
+            grouped(written),
+            sanitize(&out)
+        ))?;
+    }
+    match problems.len() {
+        0 => Ok(()),
+        count => Err(Error::Unwritten(count as u64)),
+    }
+}
+
+/// The ids of the sessions that are named by their beginnings, as a JSON list; nothing when none is named.
+fn sessions(connection: &Connection, beginnings: &[String]) -> Result<Option<String>> {
+    if beginnings.is_empty() {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    let mut statement = connection.prepare(sql::FIND_SESSIONS)?;
+    for beginning in beginnings {
+        let matching = statement
+            .query_map([beginning], |row| row.get::<_, String>(0))?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        match matching.as_slice() {
+            [] => return Err(Error::Usage(format!("no session begins with {beginning}"))),
+            [one] => found.push(one.clone()),
+            [first, second, ..] => {
+                let message = format!(
+                    "{beginning} names more than one session, among them {first} and {second}"
+                );
+                return Err(Error::Usage(message));
+            }
+        }
+    }
+    Ok(Some(serde_json::json!(found).to_string()))
+}
+
+/// A file to be written.
+struct Archived {
+    file_id: i64,
+    source_id: i64,
+    /// A name for its home's folder.
+    home: String,
+    path: String,
+    path_bytes: Option<Vec<u8>>,
+    generation: i64,
+    size: u64,
+    modified_ns: i64,
+    is_current: bool,
+}
+
+fn files(connection: &Connection, sessions: Option<&str>) -> Result<Vec<Archived>> {
+    let mut statement = connection.prepare(sql::FILES_TO_RESTORE)?;
+    let files = statement.query_map([sessions], |row| {
+        let source_id: i64 = row.get(7)?;
+        let machine: String = row.get(8)?;
+        let safe: String = machine
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        Ok(Archived {
+            file_id: row.get(0)?,
+            source_id,
+            home: format!("{source_id}-{safe}"),
+            path: row.get(1)?,
+            path_bytes: row.get(2)?,
+            generation: row.get(3)?,
+            size: row.get::<_, i64>(4)?.cast_unsigned(),
+            modified_ns: row.get(5)?,
+            is_current: row.get(6)?,
+        })
+    })?;
+    Ok(files.collect::<rusqlite::Result<_>>()?)
+}
+
+impl Archived {
+    /// Where it goes, relative to its home; an older version gets its number behind.
+    fn path(&self) -> PathBuf {
+        let mut path =
+            native_path(self.path_bytes.as_deref()).unwrap_or_else(|| PathBuf::from(&self.path));
+        if !self.is_current {
+            let mut name = path.into_os_string();
+            name.push(format!(".version-{}", self.generation));
+            path = PathBuf::from(name);
+        }
+        path
+    }
+}
+
+#[cfg(unix)]
+fn native_path(bytes: Option<&[u8]>) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    bytes.map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
+}
+
+/// Elsewhere names are not bytes: the readable form has to do.
+#[cfg(not(unix))]
+fn native_path(_bytes: Option<&[u8]>) -> Option<PathBuf> {
+    None
+}
+
+fn write(
+    connection: &Connection,
+    file: &Archived,
+    out: &Path,
+    relative: &Path,
+    progress: &Progress,
+) -> io::Result<()> {
+    let target = prepare(out, relative)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    database::private(&mut options);
+    let mut output = options.open(&target)?;
+    for position in 0..file.size.div_ceil(CHUNK_BYTES) {
+        let (content, byte_length) = archive::find(connection, file.file_id, position)?;
+        output.write_all(&archive::unpack(&content, byte_length)?)?;
+        progress.advance(byte_length);
+    }
+    output.set_times(FileTimes::new().set_modified(moment(file.modified_ns)))?;
+    output.sync_all()
+}
+
+/// Makes the folders for a file. The path comes from the data: it must not lead out of the folder, neither by its parts
+/// nor through a link that lies there.
+fn prepare(out: &Path, relative: &Path) -> io::Result<PathBuf> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if relative.as_os_str().is_empty() || !relative.components().all(is_plain) {
+        return Err(io::Error::other(
+            "this path leads out of the folder, so it is not written",
+        ));
+    }
+    fs::create_dir_all(out)?;
+    let mut folder = out.to_path_buf();
+    let parent = relative.parent().unwrap_or(Path::new(""));
+    for part in parent.components() {
+        folder.push(part);
+        match fs::symlink_metadata(&folder) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => {
+                return Err(io::Error::other(format!(
+                    "{} is no folder",
+                    folder.display()
+                )));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir(&folder)?,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(out.join(relative))
+}
+
+fn moment(nanoseconds: i64) -> SystemTime {
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    match nanoseconds >= 0 {
+        true => UNIX_EPOCH + distance,
+        false => UNIX_EPOCH - distance,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_leads_out_of_the_folder() {
+        let out = tempfile::tempdir().unwrap();
+        for path in ["../a", "/etc/passwd", "a/../../b", "", "./.."] {
+            assert!(prepare(out.path(), Path::new(path)).is_err(), "{path}");
+        }
+        assert!(prepare(out.path(), Path::new("projects/-w/a.jsonl")).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_out_of_the_folder() {
+        let out = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), out.path().join("projects")).unwrap();
+        assert!(prepare(out.path(), Path::new("projects/a.jsonl")).is_err());
+    }
+}

@@ -1,0 +1,235 @@
+//! Which of several lines with one uuid is the message.
+//!
+//! A rule on the set of lines, so that the order of their arrival does not matter: in each file version the last line
+//! stands for the file; of these the one with the earliest time is the message, then the one with the smallest path.
+
+use super::statements as sql;
+use crate::archive;
+use crate::discover::classify;
+use crate::error::{Error, Result};
+use crate::normalize::normalize_line;
+use crate::rows::{Message, MessageCopy, MessageRows, Rows};
+use rusqlite::{Connection, Row};
+use std::cmp::Ordering;
+use std::io;
+use std::path::Path;
+
+/// A line that holds the uuid of a message.
+pub struct Line {
+    pub message_id: i64,
+    file_id: i64,
+    line_number: i64,
+    byte_offset: i64,
+    byte_length: i64,
+    session_id: Option<String>,
+    content_hash: Vec<u8>,
+    sent_at: Option<String>,
+    is_fork: bool,
+    file: FileKey,
+}
+
+/// What tells the files apart, whatever their keys are.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+struct FileKey {
+    path: String,
+    machine: String,
+    root_path: String,
+    generation: i64,
+}
+
+/// What an election leads to.
+pub struct Election {
+    /// The line that is the message.
+    pub winner: Winner,
+    /// The rows of `message_copies` to be written.
+    pub copies: Vec<MessageCopy>,
+}
+
+/// The line that is the message.
+pub enum Winner {
+    /// The one that was.
+    Unchanged,
+    /// The one that arrived.
+    New,
+    /// One that was a copy until now: its content comes from the archive.
+    Archived(Box<MessageRows>),
+}
+
+impl Line {
+    /// The line of a message that is in the database.
+    pub fn of_message(connection: &Connection, uuid: &str) -> Result<Line> {
+        let line = connection
+            .prepare_cached(sql::FIND_MESSAGE)?
+            .query_row([uuid], Line::from_row)?;
+        line.with_file(connection)
+    }
+
+    /// The line of a message that arrives.
+    pub fn of_rows(connection: &Connection, message: &Message) -> Result<Line> {
+        let line = Line {
+            message_id: message.message_id,
+            file_id: message.file_id,
+            line_number: message.line_number,
+            byte_offset: message.byte_offset,
+            byte_length: message.byte_length,
+            session_id: message.session_id.clone(),
+            content_hash: message.content_hash.clone(),
+            sent_at: message.sent_at.clone(),
+            is_fork: message.forked_from_session_id.is_some(),
+            file: FileKey::default(),
+        };
+        line.with_file(connection)
+    }
+
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Line> {
+        Ok(Line {
+            message_id: row.get(0)?,
+            file_id: row.get(1)?,
+            line_number: row.get(2)?,
+            byte_offset: row.get(3)?,
+            byte_length: row.get(4)?,
+            session_id: row.get(5)?,
+            content_hash: row.get(6)?,
+            sent_at: row.get(7)?,
+            is_fork: row.get(8)?,
+            file: FileKey::default(),
+        })
+    }
+
+    fn with_file(mut self, connection: &Connection) -> Result<Line> {
+        self.file =
+            connection
+                .prepare_cached(sql::FIND_FILE)?
+                .query_row([self.file_id], |row| {
+                    Ok(FileKey {
+                        path: row.get(0)?,
+                        machine: row.get(1)?,
+                        root_path: row.get(2)?,
+                        generation: row.get(3)?,
+                    })
+                })?;
+        Ok(self)
+    }
+
+    /// Between files: the earliest time, a line without one last; then the path.
+    fn order(&self, other: &Line) -> Ordering {
+        let key = |line: &Line| (line.sent_at.is_none(), line.sent_at.clone());
+        key(self)
+            .cmp(&key(other))
+            .then_with(|| self.file.cmp(&other.file))
+    }
+
+    fn copy_of(&self, winner: &Line) -> MessageCopy {
+        let is_agent = classify(&self.file.path).agent_id.is_some();
+        let same_home = (&self.file.machine, &self.file.root_path)
+            == (&winner.file.machine, &winner.file.root_path);
+        let reason = if self.file_id == winner.file_id {
+            "same_file_replay"
+        } else if same_home && self.file.path == winner.file.path {
+            "rewritten_file"
+        } else if is_agent {
+            "sidechain_replay"
+        } else if self.is_fork {
+            "fork_copy"
+        } else {
+            "resume_copy"
+        };
+        MessageCopy {
+            message_id: winner.message_id,
+            file_id: self.file_id,
+            line_number: self.line_number,
+            byte_offset: self.byte_offset,
+            byte_length: self.byte_length,
+            session_id: self.session_id.clone(),
+            reason,
+            content_hash: self.content_hash.clone(),
+            is_fork: self.is_fork,
+            is_different: self.content_hash != winner.content_hash,
+            sent_at: self.sent_at.clone(),
+        }
+    }
+}
+
+/// Decides between the line that was the message, its copies, and a new line. When another line wins, the copies are
+/// taken out of the database and given back to be written anew.
+pub fn elect(connection: &Connection, current: Line, new: Line) -> Result<Election> {
+    let mut copies = connection
+        .prepare_cached(sql::FIND_COPIES)?
+        .query_map([current.message_id], Line::from_row)?
+        .collect::<rusqlite::Result<Vec<_>>>()?
+        .into_iter()
+        .map(|line| line.with_file(connection))
+        .collect::<Result<Vec<_>>>()?;
+    copies.push(new);
+    let newest = copies.len();
+    let mut lines = vec![current];
+    lines.append(&mut copies);
+    let winner = winner(&lines);
+    if winner == 0 {
+        return Ok(Election {
+            winner: Winner::Unchanged,
+            copies: vec![lines[newest].copy_of(&lines[0])],
+        });
+    }
+    connection
+        .prepare_cached(sql::DELETE_COPIES)?
+        .execute([lines[0].message_id])?;
+    let winning = &lines[winner];
+    let others = lines
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != winner);
+    Ok(Election {
+        copies: others.map(|(_, line)| line.copy_of(winning)).collect(),
+        winner: match winner == newest {
+            true => Winner::New,
+            false => Winner::Archived(Box::new(from_archive(connection, winning)?)),
+        },
+    })
+}
+
+/// The number of the line that is the message.
+fn winner(lines: &[Line]) -> usize {
+    let is_last_of_file = |line: &&Line| {
+        let same_file = lines.iter().filter(|other| other.file_id == line.file_id);
+        same_file.map(|other| other.byte_offset).max() == Some(line.byte_offset)
+    };
+    let (index, _) = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| is_last_of_file(line))
+        .min_by(|(_, a), (_, b)| a.order(b))
+        .expect("every file has a last line");
+    index
+}
+
+/// The message of a line that is no longer at hand.
+fn from_archive(connection: &Connection, line: &Line) -> Result<MessageRows> {
+    let failed = |error: io::Error| Error::Io(Path::new(&line.file.path).to_path_buf(), error);
+    let offset = line.byte_offset.cast_unsigned();
+    let bytes = archive::read_range(offset, line.byte_length.cast_unsigned(), |position| {
+        archive::find(connection, line.file_id, position)
+    })
+    .map_err(failed)?;
+    let mut rows = Rows::default();
+    let whole = crate::read::Line {
+        offset,
+        bytes: &bytes,
+        is_complete: true,
+        is_continued: false,
+    };
+    normalize_line(
+        &whole,
+        line.line_number,
+        &classify(&line.file.path),
+        &mut rows,
+    );
+    let mut rows = rows.messages.pop().ok_or_else(|| {
+        failed(io::Error::other(
+            "the archive no longer holds the record it held",
+        ))
+    })?;
+    rows.message.message_id = line.message_id;
+    rows.message.file_id = line.file_id;
+    Ok(rows)
+}

@@ -1,0 +1,213 @@
+//! A hash of the content of each table, the same for all databases with the same content.
+//!
+//! Integer keys follow the order of arrival, so they are replaced by natural keys: a table's own key is left out, and a
+//! reference becomes the unique columns of the row it leads to. Rows are added up, so their order does not matter. What
+//! tells of the run and not of the content (times of syncs, inodes, where a home lies) is left out.
+
+use crate::error::Result;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use std::collections::BTreeMap;
+
+/// A table's hash.
+pub struct TableHash {
+    /// The table.
+    pub name: String,
+    /// Its rows.
+    pub rows: i64,
+    /// The hash.
+    pub hash: [u8; 16],
+}
+
+/// Columns that tell of the run, by table; `*` for the whole table.
+const NOT_CONTENT: &[(&str, &[&str])] = &[
+    ("sync_runs", &["*"]),
+    ("sources", &["machine", "root_path"]),
+    (
+        "files",
+        &[
+            "modified_ns",
+            "changed_ns",
+            "device",
+            "inode",
+            "is_racy",
+            "first_seen_at",
+            "last_synced_at",
+            "missing_since",
+        ],
+    ),
+];
+
+/// The hashes of all tables, by name.
+pub fn tables(connection: &Connection) -> Result<Vec<TableHash>> {
+    let schema = Schema::read(connection)?;
+    let mut hashes = Vec::new();
+    for (name, table) in &schema.tables {
+        if left_out(name).contains(&"*") {
+            continue;
+        }
+        let columns = schema.content(name, table);
+        let statement = format!("select {} from \"{name}\" as t0", columns.join(", "));
+        let (rows, hash) = hash_rows(connection, &statement)?;
+        hashes.push(TableHash {
+            name: name.clone(),
+            rows,
+            hash,
+        });
+    }
+    Ok(hashes)
+}
+
+fn left_out(table: &str) -> &'static [&'static str] {
+    let entry = NOT_CONTENT.iter().find(|(name, _)| *name == table);
+    entry.map_or(&[], |(_, columns)| columns)
+}
+
+/// The tables with their columns, keys and references.
+struct Schema {
+    tables: BTreeMap<String, Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    columns: Vec<String>,
+    /// The integer key, if it has one.
+    key: Option<String>,
+    /// The columns that tell a row from others in every database.
+    natural_key: Vec<String>,
+    /// Column -> the table it refers to.
+    references: BTreeMap<String, String>,
+}
+
+impl Schema {
+    fn read(connection: &Connection) -> Result<Schema> {
+        let names = column(
+            connection,
+            "select name from sqlite_schema where type = 'table' and sql like 'create table%' and name not like 'sqlite_%'",
+            "",
+        )?;
+        let mut tables = BTreeMap::new();
+        for name in names {
+            let mut table = Table {
+                columns: column(connection, "select name from pragma_table_info(?1)", &name)?,
+                ..Table::default()
+            };
+            let keys = column(
+                connection,
+                "select name from pragma_table_info(?1) where pk > 0",
+                &name,
+            )?;
+            let integer_keys = column(
+                connection,
+                "select name from pragma_table_info(?1) where pk > 0 and type = 'INTEGER'",
+                &name,
+            )?;
+            table.key = integer_keys.first().cloned();
+            table.natural_key = column(
+                connection,
+                "select info.name from pragma_index_list(?1) as list, pragma_index_info(list.name) as info
+                where list.origin = 'u' and list.seq = (
+                    select max(seq) from pragma_index_list(?1) where origin = 'u'
+                )
+                order by info.seqno",
+                &name,
+            )?;
+            if table.natural_key.is_empty() {
+                table.natural_key = keys;
+            }
+            let mut statement = connection
+                .prepare("select \"from\", \"table\" from pragma_foreign_key_list(?1)")?;
+            table.references = statement
+                .query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            tables.insert(name, table);
+        }
+        Ok(Schema { tables })
+    }
+
+    /// The expressions whose values are the content of a row.
+    fn content(&self, name: &str, table: &Table) -> Vec<String> {
+        let kept = table.columns.iter().filter(|column| {
+            let is_own_key =
+                table.key.as_ref() == Some(column) && !table.references.contains_key(*column);
+            !is_own_key && !left_out(name).contains(&column.as_str())
+        });
+        let mut expressions: Vec<String> = kept
+            .map(|column| self.value(table, column, "t0", 1))
+            .collect();
+        // A table of which nothing is left still has rows.
+        expressions.push("1".to_string());
+        expressions
+    }
+
+    /// The value of a column, a reference being followed to the natural key of its target.
+    fn value(&self, table: &Table, column: &str, alias: &str, depth: usize) -> String {
+        let own = format!("{alias}.\"{column}\"");
+        let Some((target_name, target)) = table
+            .references
+            .get(column)
+            .and_then(|name| self.tables.get_key_value(name))
+        else {
+            return own;
+        };
+        let Some(key) = &target.key else {
+            return own;
+        };
+        // Which home it is: its place among the homes, as paths differ between machines.
+        if target_name == "sources" {
+            return format!(
+                "(select count(*) from sources as a, sources as b
+                where b.source_id = {own} and (a.machine, a.root_path) < (b.machine, b.root_path))"
+            );
+        }
+        let inner = format!("t{depth}");
+        let parts: Vec<String> = target
+            .natural_key
+            .iter()
+            .map(|column| format!("quote({})", self.value(target, column, &inner, depth + 1)))
+            .collect();
+        let natural = parts.join(" || ',' || ");
+        format!(
+            "(select {natural} from \"{target_name}\" as {inner} where {inner}.\"{key}\" = {own})"
+        )
+    }
+}
+
+fn column(connection: &Connection, statement: &str, name: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(statement)?;
+    let parameters: &[&dyn rusqlite::ToSql] = match statement.parameter_count() {
+        0 => &[],
+        _ => &[&name],
+    };
+    let values = statement.query_map(parameters, |row| row.get(0))?;
+    Ok(values.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The number of rows and the sum of their hashes.
+fn hash_rows(connection: &Connection, statement: &str) -> Result<(i64, [u8; 16])> {
+    let mut statement = connection.prepare(statement)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([])?;
+    let mut count = 0;
+    let mut sum = 0u128;
+    while let Some(row) = rows.next()? {
+        let mut hasher = blake3::Hasher::new();
+        for column in 0..columns {
+            let (kind, bytes): (u8, &[u8]) = match row.get_ref(column)? {
+                ValueRef::Null => (0, &[]),
+                ValueRef::Integer(number) => (1, &number.to_le_bytes()),
+                ValueRef::Real(number) => (2, &number.to_le_bytes()),
+                ValueRef::Text(text) => (3, text),
+                ValueRef::Blob(blob) => (4, blob),
+            };
+            hasher.update(&[kind]);
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        }
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        sum = sum.wrapping_add(u128::from_le_bytes(hash));
+        count += 1;
+    }
+    Ok((count, sum.to_le_bytes()))
+}

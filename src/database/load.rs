@@ -1,0 +1,722 @@
+//! Rows -> tables. One writer; everything of a batch is in one transaction.
+
+use super::statements as sql;
+use super::{copies, tool_uses};
+use crate::archive::{CHUNK_BYTES, Chunk};
+use crate::discover::{Place, Stat};
+use crate::error::Result;
+use crate::rows::{
+    Agent, BlockRows, ContentBlock, Event, EventRows, FileBackup, HistoryPrompt, Message,
+    MessageCopy, MessageRows, RejectedLine, Rows, ToolResult, ToolUse, UnknownKind, Usage,
+    UsageLine,
+};
+use crate::timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// A version of a file, and how far it has been read before this run.
+#[derive(Debug)]
+pub struct FileVersion {
+    /// The home.
+    pub source_id: i64,
+    /// Its row, if it has one.
+    pub file_id: Option<i64>,
+    /// Relative to the home.
+    pub path: String,
+    /// The path itself when it is not UTF-8.
+    pub path_bytes: Option<Vec<u8>>,
+    /// What the path says.
+    pub place: Place,
+    /// Which version.
+    pub generation: i64,
+    /// What the file system said when it was opened; nothing when its bytes come from the archive.
+    pub stat: Option<Stat>,
+    /// Whether it may change without its stat showing it.
+    pub is_racy: bool,
+    /// Bytes that are archived.
+    pub size: u64,
+    /// Bytes that are rows.
+    pub parsed: u64,
+    /// Newlines among the archived bytes.
+    pub newline_count: i64,
+    /// Blank lines.
+    pub blank_line_count: i64,
+}
+
+/// A chunk of a file and the rows of the lines that end in it.
+pub struct Batch {
+    /// The file.
+    pub file: Arc<FileVersion>,
+    /// What the archive gets; nothing when the rows are made from the archive.
+    pub chunk: Option<Chunk>,
+    /// The rows.
+    pub rows: Rows,
+    /// Up to where the file has become rows, if this batch moved it.
+    pub parsed: Option<u64>,
+    /// Up to where the file is archived.
+    pub end: u64,
+    /// Whether the file ends here.
+    pub is_last: bool,
+}
+
+/// What a run wrote.
+#[derive(Debug, Default, Clone)]
+pub struct Counts {
+    /// Bytes archived.
+    pub bytes: u64,
+    /// Lines, those not yet finished included.
+    pub lines: i64,
+    /// Messages.
+    pub messages: i64,
+    /// Further lines of messages.
+    pub copies: i64,
+    /// Records without a uuid, history lines included.
+    pub events: i64,
+    /// Fragments that are no record.
+    pub rejected: i64,
+    /// The first of them: file, line and reason.
+    pub rejected_examples: Vec<String>,
+}
+
+impl FileVersion {
+    /// Whether another version of the file was read before.
+    pub fn is_rewrite(&self) -> bool {
+        self.file_id.is_none() && self.generation > 1
+    }
+}
+
+/// So many rejected fragments are named one by one; all of them are in the table.
+const REJECTED_EXAMPLES: usize = 10;
+
+/// Writes batches in their order.
+pub struct Loader<'c> {
+    connection: &'c Connection,
+    transaction: Option<Transaction<'c>>,
+    insert: Inserts,
+    file: Option<OpenFile>,
+    last_message_id: i64,
+    last_block_id: i64,
+    last_event_id: i64,
+    agents: HashMap<Agent, i64>,
+    responses: HashMap<String, i64>,
+    touched_sessions: HashSet<String>,
+    touched_responses: HashSet<i64>,
+    /// What was written so far.
+    pub counts: Counts,
+}
+
+/// The file whose batches are being written, and how far they are.
+struct OpenFile {
+    version: Arc<FileVersion>,
+    file_id: i64,
+    parsed: u64,
+    newline_count: i64,
+    blank_line_count: i64,
+}
+
+impl<'c> Loader<'c> {
+    /// A loader for a connection.
+    pub fn new(connection: &'c Connection) -> Result<Self> {
+        connection.execute_batch(sql::CREATE_TOUCHED)?;
+        let (last_message_id, last_block_id, last_event_id) =
+            connection.query_row(sql::LAST_KEYS, [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        Ok(Loader {
+            connection,
+            transaction: None,
+            insert: Inserts::new(),
+            file: None,
+            last_message_id,
+            last_block_id,
+            last_event_id,
+            agents: HashMap::new(),
+            responses: HashMap::new(),
+            touched_sessions: HashSet::new(),
+            touched_responses: HashSet::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// A loader for a database whose derived tables are to be filled anew: it begins by emptying them.
+    pub fn empty(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::new(connection)?;
+        loader.begin()?;
+        connection.execute_batch(sql::DELETE_DERIVED)?;
+        Ok(loader)
+    }
+
+    /// Begins a transaction, if none is open.
+    pub fn begin(&mut self) -> Result<()> {
+        if self.transaction.is_none() {
+            let transaction =
+                Transaction::new_unchecked(self.connection, TransactionBehavior::Immediate)?;
+            self.transaction = Some(transaction);
+        }
+        Ok(())
+    }
+
+    /// Resolves what depends on the rows written so far, and makes all of it permanent.
+    pub fn commit(&mut self) -> Result<()> {
+        let Some(transaction) = self.transaction.take() else {
+            return Ok(());
+        };
+        self.resolve()?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn resolve(&mut self) -> Result<()> {
+        let mut touch = self.connection.prepare_cached(sql::TOUCH_SESSION)?;
+        for session_id in self.touched_sessions.drain() {
+            touch.execute([session_id])?;
+        }
+        let mut touch = self.connection.prepare_cached(sql::TOUCH_RESPONSE)?;
+        for response_id in self.touched_responses.drain() {
+            touch.execute([response_id])?;
+        }
+        super::resolve(self.connection)
+    }
+
+    /// Writes a batch. It is safe after the next [`Loader::commit`].
+    pub fn load(&mut self, batch: Batch) -> Result<()> {
+        self.begin()?;
+        let mut file = self.open(&batch.file)?;
+        if let Some(chunk) = &batch.chunk {
+            self.write_chunk(file.file_id, chunk)?;
+        }
+        let first_line = file.newline_count + 1;
+        file.newline_count += batch.rows.newline_count;
+        file.blank_line_count += batch.rows.blank_line_count;
+        file.parsed = batch.parsed.unwrap_or(file.parsed);
+        let line_count = file.newline_count + i64::from(batch.rows.has_tail);
+        self.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
+        self.write_rows(batch.rows, file.file_id, &batch.file.path, first_line)?;
+        self.connection
+            .prepare_cached(sql::ADVANCE_FILE)?
+            .execute(params![
+                file.file_id,
+                batch.end.cast_signed(),
+                file.parsed.cast_signed(),
+                line_count,
+                file.newline_count,
+                file.blank_line_count,
+                batch.chunk.as_ref().map(|_| timestamp::now()),
+            ])?;
+        match &batch.file.stat {
+            Some(stat) if batch.is_last => self.stamp(file.file_id, stat, batch.file.is_racy),
+            _ if batch.is_last => Ok(()),
+            _ => {
+                self.file = Some(file);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes what the file system says of a file that is read to its end.
+    pub fn stamp(&mut self, file_id: i64, stat: &Stat, is_racy: bool) -> Result<()> {
+        self.begin()?;
+        self.connection
+            .prepare_cached(sql::STAMP_FILE)?
+            .execute(params![
+                file_id,
+                stat.modified_ns,
+                stat.changed_ns,
+                stat.device,
+                stat.inode,
+                is_racy,
+            ])?;
+        Ok(())
+    }
+
+    /// Notes that a file is gone.
+    pub fn mark_missing(&mut self, file_id: i64) -> Result<()> {
+        self.begin()?;
+        self.connection
+            .prepare_cached(sql::MARK_MISSING)?
+            .execute(params![file_id, timestamp::now()])?;
+        Ok(())
+    }
+
+    /// The file of a batch: the one that is open, or the next.
+    fn open(&mut self, version: &Arc<FileVersion>) -> Result<OpenFile> {
+        if let Some(file) = self.file.take()
+            && Arc::ptr_eq(&file.version, version)
+        {
+            return Ok(file);
+        }
+        let file_id = match version.file_id {
+            Some(file_id) => {
+                self.connection
+                    .prepare_cached(sql::DELETE_INCOMPLETE_TAIL)?
+                    .execute([file_id])?;
+                file_id
+            }
+            None => self.insert_file(version)?,
+        };
+        Ok(OpenFile {
+            version: version.clone(),
+            file_id,
+            parsed: version.parsed,
+            newline_count: version.newline_count,
+            blank_line_count: version.blank_line_count,
+        })
+    }
+
+    fn insert_file(&mut self, version: &FileVersion) -> Result<i64> {
+        let project_id: Option<i64> = match &version.place.directory_name {
+            Some(name) => {
+                let mut statement = self.connection.prepare_cached(sql::UPSERT_PROJECT)?;
+                Some(statement.query_row([name], |row| row.get(0))?)
+            }
+            None => None,
+        };
+        self.connection
+            .prepare_cached(sql::RETIRE_FILE_VERSIONS)?
+            .execute(params![version.source_id, version.path])?;
+        self.connection
+            .prepare_cached(sql::INSERT_FILE)?
+            .execute(params![
+                version.source_id,
+                project_id,
+                version.path,
+                version.path_bytes,
+                version.place.kind.name(),
+                version.place.session_id,
+                version.generation,
+                timestamp::now(),
+            ])?;
+        let file_id = self.connection.last_insert_rowid();
+        // A session's project is told by its file, even by one that holds no line of it.
+        self.connection
+            .prepare_cached(sql::TOUCH_KNOWN_SESSION)?
+            .execute([&version.place.session_id])?;
+        Ok(file_id)
+    }
+
+    fn write_chunk(&mut self, file_id: i64, chunk: &Chunk) -> Result<()> {
+        self.counts.bytes += chunk.new_bytes;
+        self.connection
+            .prepare_cached(sql::UPSERT_CHUNK)?
+            .execute(params![
+                file_id,
+                chunk.position.cast_signed(),
+                (chunk.position * CHUNK_BYTES).cast_signed(),
+                chunk.byte_length.cast_signed(),
+                chunk.content,
+                chunk.hash,
+            ])?;
+        Ok(())
+    }
+
+    fn write_rows(&mut self, rows: Rows, file_id: i64, path: &str, first_line: i64) -> Result<()> {
+        for mut message in rows.messages {
+            message.message.file_id = file_id;
+            message.message.line_number += first_line;
+            self.write_message(message)?;
+        }
+        for mut event in rows.events {
+            event.event.file_id = file_id;
+            event.event.line_number += first_line;
+            self.write_event(event)?;
+        }
+        for mut prompt in rows.history_prompts {
+            prompt.file_id = file_id;
+            prompt.line_number += first_line;
+            prompt.write(
+                &mut *self
+                    .connection
+                    .prepare_cached(&self.insert.history_prompt)?,
+            )?;
+            self.counts.events += 1;
+        }
+        for mut line in rows.rejected_lines {
+            line.file_id = file_id;
+            line.line_number += first_line;
+            line.write(&mut *self.connection.prepare_cached(&self.insert.rejected_line)?)?;
+            self.counts.rejected += 1;
+            if self.counts.rejected_examples.len() < REJECTED_EXAMPLES {
+                let RejectedLine {
+                    line_number,
+                    reason,
+                    raw,
+                    ..
+                } = &line;
+                let example = format!(
+                    "{path}:{line_number}: {} bytes rejected: {reason}",
+                    raw.len()
+                );
+                self.counts.rejected_examples.push(example);
+            }
+        }
+        self.write_unknown_kinds(&rows.unknown_kinds, file_id, path, first_line)
+    }
+
+    fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
+        self.settle_keys(&mut rows)?;
+        rows.message.message_id = self.last_message_id + 1;
+        let written = rows
+            .message
+            .write(&mut *self.connection.prepare_cached(&self.insert.message)?)?;
+        if written == 1 {
+            self.last_message_id += 1;
+            self.counts.messages += 1;
+            self.write_usage(rows.usage.take(), &rows.message)?;
+            self.write_blocks(rows.blocks, rows.message.message_id)
+        } else {
+            self.counts.copies += 1;
+            self.write_copy(rows)
+        }
+    }
+
+    /// Sets the keys of what a message names: its agent and its response. Its session is resolved at the commit.
+    fn settle_keys(&mut self, rows: &mut MessageRows) -> Result<()> {
+        if let Some(agent) = rows.agent.take() {
+            rows.message.agent_key = Some(self.agent_key(agent)?);
+        }
+        self.touch_session(rows.message.session_id.as_deref());
+        if let Some(usage) = &mut rows.usage {
+            usage.line.agent_key = match usage.agent.take() {
+                Some(agent) => Some(self.agent_key(agent)?),
+                None => rows.message.agent_key,
+            };
+            let response_id = self.response_id(&usage.api_message_id)?;
+            usage.line.api_response_id = response_id;
+            if !usage.line.is_progress {
+                rows.message.api_response_id = Some(response_id);
+            }
+        }
+        Ok(())
+    }
+
+    fn touch_session(&mut self, session_id: Option<&str>) {
+        if let Some(session_id) = session_id
+            && !self.touched_sessions.contains(session_id)
+        {
+            self.touched_sessions.insert(session_id.to_string());
+        }
+    }
+
+    fn agent_key(&mut self, agent: Agent) -> Result<i64> {
+        if let Some(key) = self.agents.get(&agent) {
+            return Ok(*key);
+        }
+        let key = self
+            .connection
+            .prepare_cached(sql::UPSERT_AGENT)?
+            .query_row(
+                params![agent.session_id, agent.agent_id, agent.layout],
+                |row| row.get(0),
+            )?;
+        self.touch_session(Some(&agent.session_id));
+        self.agents.insert(agent, key);
+        Ok(key)
+    }
+
+    fn response_id(&mut self, api_message_id: &str) -> Result<i64> {
+        if let Some(id) = self.responses.get(api_message_id) {
+            return Ok(*id);
+        }
+        let id = self
+            .connection
+            .prepare_cached(sql::UPSERT_RESPONSE)?
+            .query_row([api_message_id], |row| row.get(0))?;
+        // The lines of a response stand close together: a short memory is enough.
+        if self.responses.len() >= 4096 {
+            self.responses.clear();
+        }
+        self.responses.insert(api_message_id.to_string(), id);
+        Ok(id)
+    }
+
+    fn write_usage(&mut self, usage: Option<Usage>, message: &Message) -> Result<()> {
+        let Some(mut usage) = usage else {
+            return Ok(());
+        };
+        self.touched_responses.insert(usage.line.api_response_id);
+        usage.line.message_id = message.message_id;
+        usage.line.file_id = message.file_id;
+        usage.line.line_number = message.line_number;
+        usage.line.byte_offset = message.byte_offset;
+        usage
+            .line
+            .write(&mut *self.connection.prepare_cached(&self.insert.usage_line)?)?;
+        Ok(())
+    }
+
+    fn write_blocks(&mut self, blocks: Vec<BlockRows>, message_id: i64) -> Result<()> {
+        for mut rows in blocks {
+            self.last_block_id += 1;
+            rows.block.block_id = self.last_block_id;
+            rows.block.message_id = message_id;
+            rows.block
+                .write(&mut *self.connection.prepare_cached(&self.insert.content_block)?)?;
+            if let Some(mut tool_use) = rows.tool_use {
+                tool_use.message_id = message_id;
+                tool_use.block_id = rows.block.block_id;
+                self.write_tool_use(&tool_use, rows.block.extra_json.as_deref())?;
+            }
+            if let Some(mut result) = rows.tool_result {
+                result.message_id = message_id;
+                result.block_id = rows.block.block_id;
+                result.write(&mut *self.connection.prepare_cached(&self.insert.tool_result)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_tool_use(&mut self, tool_use: &ToolUse, block_extra: Option<&str>) -> Result<()> {
+        let written =
+            tool_use.write(&mut *self.connection.prepare_cached(&self.insert.tool_use)?)?;
+        if written == 0 {
+            tool_uses::add_copy(
+                self.connection,
+                &self.insert.tool_use,
+                tool_use,
+                block_extra,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_copy(&mut self, mut rows: MessageRows) -> Result<()> {
+        let current = copies::Line::of_message(self.connection, &rows.message.uuid)?;
+        rows.message.message_id = current.message_id;
+        self.write_usage(rows.usage.take(), &rows.message)?;
+        let new = copies::Line::of_rows(self.connection, &rows.message)?;
+        let election = copies::elect(self.connection, current, new)?;
+        for copy in &election.copies {
+            self.touch_session(copy.session_id.as_deref());
+            copy.write(&mut *self.connection.prepare_cached(&self.insert.message_copy)?)?;
+        }
+        match election.winner {
+            copies::Winner::Unchanged => Ok(()),
+            copies::Winner::New => self.replace_message(rows),
+            copies::Winner::Archived(mut rows) => {
+                self.settle_keys(&mut rows)?;
+                self.replace_message(*rows)
+            }
+        }
+    }
+
+    /// Puts another line in the place of the one that was the message until now.
+    fn replace_message(&mut self, rows: MessageRows) -> Result<()> {
+        let message_id = rows.message.message_id;
+        let calls = tool_uses::of_message(self.connection, message_id)?;
+        for statement in [
+            sql::DELETE_TOOL_RESULTS_OF_MESSAGE,
+            sql::DELETE_TOOL_USE_COPIES_OF_MESSAGE,
+            sql::DELETE_TOOL_USES_OF_MESSAGE,
+            sql::DELETE_BLOCKS_OF_MESSAGE,
+        ] {
+            self.connection
+                .prepare_cached(statement)?
+                .execute([message_id])?;
+        }
+        rows.message.write(
+            &mut *self
+                .connection
+                .prepare_cached(&self.insert.replace_message)?,
+        )?;
+        self.write_blocks(rows.blocks, message_id)?;
+        for tool_use_id in calls {
+            tool_uses::settle(self.connection, &self.insert.tool_use, &tool_use_id)?;
+        }
+        Ok(())
+    }
+
+    fn write_event(&mut self, mut rows: EventRows) -> Result<()> {
+        self.last_event_id += 1;
+        self.counts.events += 1;
+        rows.event.event_id = self.last_event_id;
+        self.touch_session(rows.event.session_id.as_deref());
+        rows.event
+            .write(&mut *self.connection.prepare_cached(&self.insert.event)?)?;
+        for mut backup in rows.file_backups {
+            backup.event_id = rows.event.event_id;
+            backup.write(&mut *self.connection.prepare_cached(&self.insert.file_backup)?)?;
+        }
+        // A summary gives its title to the session that holds its leaf. If that comes later, it brings itself up.
+        if let (Some("summary"), Some(leaf)) =
+            (rows.event.kind.as_deref(), &rows.event.message_uuid)
+        {
+            self.connection
+                .prepare_cached(sql::TOUCH_SESSION_OF_MESSAGE)?
+                .execute([leaf])?;
+        }
+        Ok(())
+    }
+
+    fn write_unknown_kinds(
+        &mut self,
+        found: &[UnknownKind],
+        file_id: i64,
+        path: &str,
+        first_line: i64,
+    ) -> Result<()> {
+        let mut kinds: BTreeMap<(&str, &str), (i64, &UnknownKind, Option<&str>)> = BTreeMap::new();
+        for kind in found {
+            let entry = kinds
+                .entry((kind.level, &kind.name))
+                .or_insert((0, kind, None));
+            entry.0 += 1;
+            entry.2 = lower_version(entry.2, kind.version.as_deref());
+        }
+        for ((level, name), (count, first, version)) in kinds {
+            let line_number = first.line_number + first_line;
+            let known: Option<(Option<String>, String, i64)> = self
+                .connection
+                .prepare_cached(sql::FIND_UNKNOWN_KIND)?
+                .query_row([level, name], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .optional()?;
+            let known_version = known
+                .as_ref()
+                .and_then(|(version, _, _)| version.as_deref());
+            let version = lower_version(known_version, version);
+            self.connection
+                .prepare_cached(sql::UPSERT_UNKNOWN_KIND)?
+                .execute(params![level, name, version, count, file_id, line_number])?;
+            if known.is_some_and(|(_, other, line)| (path, line_number) < (other.as_str(), line)) {
+                self.connection
+                    .prepare_cached(sql::MOVE_UNKNOWN_KIND_EXAMPLE)?
+                    .execute(params![level, name, file_id, line_number])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lower of two version numbers.
+fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a str> {
+    fn key(version: &str) -> (Vec<u64>, &str) {
+        let parts = version
+            .split('.')
+            .map(|part| part.parse().unwrap_or(0))
+            .collect();
+        (parts, version)
+    }
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if key(a) <= key(b) { a } else { b }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The insert statements, made from the columns of the row structs.
+struct Inserts {
+    message: String,
+    replace_message: String,
+    message_copy: String,
+    content_block: String,
+    tool_use: String,
+    tool_result: String,
+    usage_line: String,
+    event: String,
+    file_backup: String,
+    history_prompt: String,
+    rejected_line: String,
+}
+
+/// A reference that is looked up while a row is written: the column that gets the key, and where the key is found.
+/// Targets that come later are resolved at the commit.
+struct Lookup {
+    column: &'static str,
+    key: &'static str,
+    table: &'static str,
+    by: &'static str,
+    /// The column of the row whose value is looked up.
+    from: &'static str,
+}
+
+const PARENTS: &[Lookup] = &[
+    Lookup {
+        column: "parent_message_id",
+        key: "message_id",
+        table: "messages",
+        by: "uuid",
+        from: "parent_uuid",
+    },
+    Lookup {
+        column: "logical_parent_message_id",
+        key: "message_id",
+        table: "messages",
+        by: "uuid",
+        from: "logical_parent_uuid",
+    },
+];
+
+const CALL: &[Lookup] = &[Lookup {
+    column: "tool_use_id",
+    key: "tool_use_id",
+    table: "tool_uses",
+    by: "tool_use_id",
+    from: "source_tool_use_id",
+}];
+
+impl Inserts {
+    fn new() -> Self {
+        Inserts {
+            message: insert(Message::TABLE, Message::COLUMNS, PARENTS)
+                + " on conflict (uuid) do nothing",
+            replace_message: update(Message::TABLE, Message::COLUMNS, PARENTS),
+            message_copy: insert(MessageCopy::TABLE, MessageCopy::COLUMNS, &[]),
+            content_block: insert(ContentBlock::TABLE, ContentBlock::COLUMNS, &[]),
+            tool_use: insert(ToolUse::TABLE, ToolUse::COLUMNS, &[])
+                + " on conflict (tool_use_id) do nothing",
+            tool_result: insert(ToolResult::TABLE, ToolResult::COLUMNS, CALL),
+            usage_line: insert(UsageLine::TABLE, UsageLine::COLUMNS, &[]),
+            event: insert(Event::TABLE, Event::COLUMNS, &[]),
+            file_backup: insert(FileBackup::TABLE, FileBackup::COLUMNS, &[]),
+            history_prompt: insert(HistoryPrompt::TABLE, HistoryPrompt::COLUMNS, &[]),
+            rejected_line: insert(RejectedLine::TABLE, RejectedLine::COLUMNS, &[]),
+        }
+    }
+}
+
+/// `insert into <table> (<columns>) values (?1, ?2, ...)`
+fn insert(table: &str, columns: &[&'static str], lookups: &[Lookup]) -> String {
+    let (names, values): (Vec<_>, Vec<_>) = assignments(columns, lookups).into_iter().unzip();
+    format!(
+        "insert into {table} ({}) values ({})",
+        names.join(", "),
+        values.join(", ")
+    )
+}
+
+/// `update <table> set <columns> where <first column> = ?1`
+fn update(table: &str, columns: &[&'static str], lookups: &[Lookup]) -> String {
+    let set: Vec<String> = assignments(columns, lookups)
+        .into_iter()
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    format!(
+        "update {table} set {} where {} = ?1",
+        set.join(", "),
+        columns[0]
+    )
+}
+
+fn assignments(columns: &[&'static str], lookups: &[Lookup]) -> Vec<(&'static str, String)> {
+    let number = |column: &str| {
+        1 + columns
+            .iter()
+            .position(|other| *other == column)
+            .expect("a column of the row")
+    };
+    let plain = columns
+        .iter()
+        .map(|column| (*column, format!("?{}", number(column))));
+    let looked_up = lookups.iter().map(|lookup| {
+        let Lookup { key, table, by, .. } = lookup;
+        (
+            lookup.column,
+            format!(
+                "(select {key} from {table} where {by} = ?{})",
+                number(lookup.from)
+            ),
+        )
+    });
+    plain.chain(looked_up).collect()
+}

@@ -1,0 +1,544 @@
+//! A line -> its records, with salvage.
+//!
+//! A line is normally one JSON object. Crashes and concurrent writers leave others: two objects glued together, a torn
+//! record with whole ones behind it, runs of NUL bytes. [`decode`] takes a line apart into pieces that together cover
+//! every byte of it but blanks: records, and fragments that are none.
+//!
+//! It works from left to right, and a whole object at the start is a record whatever follows. So a last line without
+//! its newline can be decoded as far as it goes, and what arrives later changes nothing of it.
+
+use crate::record::{self, Record, kinds};
+use memchr::{memchr2_iter, memmem};
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// A piece of a line.
+pub enum Piece<'a> {
+    /// A whole object.
+    Record {
+        /// Where it stands in the line.
+        offset: usize,
+        /// How many bytes of the line it is.
+        length: usize,
+        /// Its JSON, with broken escapes repaired.
+        json: &'a str,
+        /// The same, parsed.
+        record: Box<Record<'a>>,
+    },
+    /// Bytes that are no record.
+    Rejected {
+        /// Where they stand in the line.
+        offset: usize,
+        /// The bytes.
+        raw: &'a [u8],
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// Why bytes are not a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// NUL bytes.
+    NulRun,
+    /// Begins like a record and is cut or damaged.
+    TornRecord,
+    /// Not JSON.
+    NotJson,
+    /// JSON, but no object.
+    NotAnObject,
+    /// An object with bytes that are not UTF-8.
+    InvalidUtf8,
+    /// An object nested deeper than SQLite's JSON functions go.
+    TooDeep,
+    /// The last line, still without its end.
+    IncompleteTail,
+}
+
+impl Reason {
+    /// The name in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::NulRun => "nul_run",
+            Reason::TornRecord => "torn_record",
+            Reason::NotJson => "not_json",
+            Reason::NotAnObject => "not_an_object",
+            Reason::InvalidUtf8 => "invalid_utf8",
+            Reason::TooDeep => "too_deep",
+            Reason::IncompleteTail => "incomplete_tail",
+        }
+    }
+}
+
+/// SQLite refuses JSON that is nested deeper.
+const MAX_DEPTH: usize = 1000;
+
+/// Takes a line apart. Returns how many of its bytes were used: all of them when the line `is_complete`, else those
+/// that can no longer change their meaning; the rest waits for what is still to come.
+pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> usize {
+    let start = skip_blanks(line, 0);
+    let end = content_end(line);
+    if start >= end {
+        return if is_complete { line.len() } else { 0 };
+    }
+    if line[start] == b'{' && whole_record(&line[start..end], start, each) {
+        return if is_complete { line.len() } else { end };
+    }
+    salvage(line, is_complete, each)
+}
+
+/// Emits the bytes as a record if they are exactly one object that can be kept.
+fn whole_record(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_>)) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    let json = repair_escapes(text);
+    let Ok(record) = record::parse_object::<Record>(&json) else {
+        return false;
+    };
+    if is_too_deep(bytes) {
+        return false;
+    }
+    each(Piece::Record {
+        offset,
+        length: bytes.len(),
+        json: &json,
+        record: Box::new(record),
+    });
+    true
+}
+
+fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> usize {
+    let mut used = 0;
+    loop {
+        let position = skip_blanks(line, used);
+        if position == line.len() {
+            return if is_complete { line.len() } else { used };
+        }
+        let nuls = count_nuls(&line[position..]);
+        let object_at = skip_blanks(line, position + nuls);
+        if nuls > 0 && (is_complete || object_length(&line[object_at..]).is_ok()) {
+            reject(line, position, position + nuls, Reason::NulRun, each);
+            used = position + nuls;
+        } else if let Ok(length) = object_length(&line[position..]) {
+            let bytes = &line[position..position + length];
+            if !whole_record(bytes, position, each) {
+                let reason = match std::str::from_utf8(bytes) {
+                    Err(_) => Reason::InvalidUtf8,
+                    Ok(_) => Reason::TooDeep,
+                };
+                reject(line, position, position + length, reason, each);
+            }
+            used = position + length;
+        } else if !is_complete {
+            return used;
+        } else {
+            let end = whole_suffix(line, position).unwrap_or_else(|| content_end(line));
+            let reason = why_not(&line[position..end]);
+            reject(line, position, end, reason, each);
+            used = end;
+        }
+    }
+}
+
+fn reject(line: &[u8], from: usize, to: usize, reason: Reason, each: &mut dyn FnMut(Piece<'_>)) {
+    each(Piece::Rejected {
+        offset: from,
+        raw: &line[from..to],
+        reason,
+    });
+}
+
+fn why_not(fragment: &[u8]) -> Reason {
+    if fragment.first() == Some(&b'{') {
+        Reason::TornRecord
+    } else if serde_json::from_slice::<IgnoredAny>(fragment).is_ok() {
+        Reason::NotAnObject
+    } else {
+        Reason::NotJson
+    }
+}
+
+/// Whether a line is nothing but blanks.
+pub fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| BLANKS.contains(byte))
+}
+
+/// The blanks of JSON, but for the newline that ends a line.
+const BLANKS: &[u8] = b" \t\r";
+
+fn skip_blanks(line: &[u8], from: usize) -> usize {
+    let blanks = line[from..].iter().take_while(|byte| BLANKS.contains(byte));
+    from + blanks.count()
+}
+
+fn content_end(line: &[u8]) -> usize {
+    let blanks = line.iter().rev().take_while(|byte| BLANKS.contains(byte));
+    line.len() - blanks.count()
+}
+
+fn count_nuls(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| **byte == 0).count()
+}
+
+/// The length of the JSON object at the start of the bytes, if there is a whole one, else how far the parser read. The
+/// strings of the object may still hold bytes that are not UTF-8.
+fn object_length(bytes: &[u8]) -> Result<usize, usize> {
+    if bytes.first() != Some(&b'{') {
+        return Err(0);
+    }
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => Ok(values.byte_offset()),
+        // The bytes are part of one line, so the column counts them.
+        Some(Err(error)) => Err(error.column()),
+        None => Err(0),
+    }
+}
+
+/// Behind a torn record: the first place from which whole objects reach the end of the line, the first of them being a
+/// record and not merely an object nested in the torn one.
+fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
+    // Each try reads ahead, and hostile input can make every try a long one. Real torn lines need a handful.
+    let mut budget = 16 * (line.len() - torn_at) + 65_536;
+    let mut in_string = false;
+    let mut is_escaped = false;
+    let mut last = 0;
+    for position in torn_at..line.len() {
+        let byte = line[position];
+        if position > torn_at && line[position..].starts_with(b"{\"") {
+            let may_be_nested = !in_string && matches!(last, b':' | b',' | b'[');
+            let tried = match object_length(&line[position..]) {
+                Ok(length) => {
+                    let first = &line[position..position + length];
+                    if objects_reach_end(line, position + length) && is_record(first, may_be_nested)
+                    {
+                        return Some(position);
+                    }
+                    line.len() - position
+                }
+                Err(length) => length,
+            };
+            budget = budget.checked_sub(tried)?;
+        }
+        if is_escaped {
+            is_escaped = false;
+        } else if in_string {
+            match byte {
+                b'\\' => is_escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+        } else if byte == b'"' {
+            in_string = true;
+        }
+        if !BLANKS.contains(&byte) {
+            last = byte;
+        }
+    }
+    None
+}
+
+fn objects_reach_end(line: &[u8], from: usize) -> bool {
+    let mut position = from;
+    loop {
+        position = skip_blanks(line, position);
+        let rest = &line[position..];
+        if rest.is_empty() {
+            return true;
+        }
+        match count_nuls(rest) {
+            0 => match object_length(rest) {
+                Ok(length) => position += length,
+                Err(_) => return false,
+            },
+            nuls => position += nuls,
+        }
+    }
+}
+
+fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
+    let mut is_record = false;
+    whole_record(bytes, 0, &mut |piece| {
+        if let Piece::Record { record, .. } = piece {
+            let is_known = record.kind.as_deref().is_some_and(kinds::is_known);
+            let has_display = record.rest.iter().any(|(key, _)| key == "display");
+            let is_history = has_display && record.timestamp.is_some();
+            is_record = match may_be_nested {
+                true => record.is_chain() && record.session_id.is_some(),
+                false => record.is_chain() || is_known || is_history,
+            };
+        }
+    });
+    is_record
+}
+
+/// JSON without what text columns cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The bytes as they were
+/// are in the archive.
+fn repair_escapes(json: &str) -> Cow<'_, str> {
+    static ESCAPE: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new("\\u"));
+    let bytes = json.as_bytes();
+    let mut broken = Vec::new();
+    let mut from = 0;
+    while let Some(found) = ESCAPE.find(&bytes[from..]) {
+        let at = from + found;
+        from = at + 2;
+        // An even number of backslashes before this one: it begins an escape and is not itself escaped.
+        let before = bytes[..at]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        if before % 2 == 1 {
+            continue;
+        }
+        match unit(bytes, at) {
+            Some(0xD800..=0xDBFF) if matches!(unit(bytes, at + 6), Some(0xDC00..=0xDFFF)) => {
+                from = at + 12
+            }
+            Some(0 | 0xD800..=0xDFFF) => broken.push(at),
+            _ => {}
+        }
+    }
+    if broken.is_empty() {
+        return Cow::Borrowed(json);
+    }
+    let mut repaired = String::with_capacity(json.len());
+    let mut from = 0;
+    for at in broken {
+        repaired.push_str(&json[from..at]);
+        repaired.push_str("\\ufffd");
+        from = at + 6;
+    }
+    repaired.push_str(&json[from..]);
+    Cow::Owned(repaired)
+}
+
+/// The UTF-16 unit of the escape `\uXXXX` at a position.
+fn unit(bytes: &[u8], at: usize) -> Option<u32> {
+    let escape = bytes.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    digits
+        .bytes()
+        .all(|digit| digit.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// Whether a valid JSON text is nested too deeply.
+fn is_too_deep(json: &[u8]) -> bool {
+    if memchr2_iter(b'{', b'[', json).nth(MAX_DEPTH).is_none() {
+        return false;
+    }
+    let mut depth = 0;
+    let mut in_string = false;
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if in_string => {
+                bytes.next();
+            }
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return true;
+                }
+            }
+            b'}' | b']' if !in_string => depth -= 1,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CHAIN: &str = r#"{"parentUuid":null,"uuid":"u","type":"user","sessionId":"s"}"#;
+
+    /// The pieces as text, `+` for records and `-reason` for fragments.
+    fn pieces(line: &[u8], is_complete: bool) -> (Vec<String>, usize) {
+        let mut pieces = Vec::new();
+        let used = decode(line, is_complete, &mut |piece| match piece {
+            Piece::Record { json, .. } => pieces.push(format!("+{json}")),
+            Piece::Rejected { raw, reason, .. } => {
+                pieces.push(format!(
+                    "-{} {}",
+                    reason.name(),
+                    String::from_utf8_lossy(raw)
+                ));
+            }
+        });
+        (pieces, used)
+    }
+
+    fn complete(line: impl AsRef<[u8]>) -> Vec<String> {
+        pieces(line.as_ref(), true).0
+    }
+
+    #[test]
+    fn a_whole_object_is_a_record() {
+        assert_eq!(complete(" {\"a\":1}\r"), ["+{\"a\":1}"]);
+        assert_eq!(complete("  \r"), [""; 0]);
+    }
+
+    #[test]
+    fn glued_objects_are_two_records() {
+        assert_eq!(complete("{\"a\":1}{\"b\":2}"), ["+{\"a\":1}", "+{\"b\":2}"]);
+    }
+
+    #[test]
+    fn behind_a_torn_record_a_whole_one_is_saved() {
+        let line = format!(r#"{{"type":"pr-link","prNu{CHAIN}"#);
+        assert_eq!(
+            complete(line),
+            [
+                r#"-torn_record {"type":"pr-link","prNu"#.to_string(),
+                format!("+{CHAIN}")
+            ]
+        );
+    }
+
+    #[test]
+    fn a_record_torn_inside_a_string_is_told_from_the_next() {
+        let line = format!(r#"{{"type":"user","message":{{"content":"a, b:{CHAIN}{CHAIN}"#);
+        assert_eq!(
+            complete(line)[1..],
+            [format!("+{CHAIN}"), format!("+{CHAIN}")]
+        );
+    }
+
+    #[test]
+    fn a_nested_object_of_a_torn_record_is_no_record() {
+        for line in [
+            r#"{"type":"user","message":{"type":"user","content":"x"}"#,
+            r#"{"type":"user","message":{"content":[{"type":"text","text":"x"}"#,
+            r#"{"data":{"message":{"type":"user","uuid":"u","timestamp":"t"}"#,
+        ] {
+            assert_eq!(complete(line), [format!("-torn_record {line}")]);
+        }
+    }
+
+    #[test]
+    fn whole_objects_must_reach_the_end_of_the_line() {
+        let line = format!(r#"{{"type":"x{CHAIN} and more"#);
+        assert_eq!(complete(&line), [format!("-torn_record {line}")]);
+    }
+
+    #[test]
+    fn a_record_keeps_its_place_before_garbage() {
+        assert_eq!(
+            complete("{\"a\":1} garbage"),
+            ["+{\"a\":1}", "-not_json garbage"]
+        );
+    }
+
+    #[test]
+    fn nul_runs_cost_nothing_but_themselves() {
+        assert_eq!(
+            complete("\0\0{\"a\":1}\0"),
+            ["-nul_run \0\0", "+{\"a\":1}", "-nul_run \0"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_rejected_with_its_reason() {
+        assert_eq!(complete("[1]"), ["-not_an_object [1]"]);
+        assert_eq!(complete("// note"), ["-not_json // note"]);
+        assert_eq!(complete("{\"a\":"), ["-torn_record {\"a\":"]);
+        assert_eq!(complete("{\"a\":NaN}"), ["-torn_record {\"a\":NaN}"]);
+        assert_eq!(
+            complete(b"{\"a\":\"\xff\"}{\"b\":1}"),
+            ["-invalid_utf8 {\"a\":\"\u{fffd}\"}", "+{\"b\":1}"]
+        );
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
+        assert_eq!(complete(&deep), [format!("-too_deep {deep}")]);
+        let just_not = format!("{{\"a\":{}{}}}", "[".repeat(999), "]".repeat(999));
+        assert_eq!(complete(&just_not), [format!("+{just_not}")]);
+    }
+
+    #[test]
+    fn lone_surrogates_and_nul_escapes_are_repaired() {
+        assert_eq!(
+            complete(r#"{"a":"\ud83d \udE00 \u0000 \\u0000 \ud83d\ude00"}"#),
+            [r#"+{"a":"\ufffd \ufffd \ufffd \\u0000 \ud83d\ude00"}"#]
+        );
+    }
+
+    #[test]
+    fn an_unfinished_line_is_used_as_far_as_it_cannot_change() {
+        assert_eq!(pieces(b"{\"a\":1}", false), (vec!["+{\"a\":1}".into()], 7));
+        assert_eq!(
+            pieces(b"{\"a\":1}{\"b\"", false),
+            (vec!["+{\"a\":1}".into()], 7)
+        );
+        assert_eq!(pieces(b"{\"a\"", false), (vec![], 0));
+        assert_eq!(pieces(b"\0\0", false), (vec![], 0));
+        assert_eq!(
+            pieces(b"\0{\"a\":1} ", false),
+            (vec!["-nul_run \0".into(), "+{\"a\":1}".into()], 8)
+        );
+    }
+
+    #[test]
+    fn deep_nonsense_takes_no_quadratic_time() {
+        let line = "{\"a\":".repeat(200_000);
+        assert_eq!(complete(&line).len(), 1);
+        let line = "{\"a\":\"".repeat(200_000);
+        assert_eq!(complete(&line).len(), 1);
+    }
+
+    /// Fragments that meet on real lines, in any order.
+    fn fragment() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            Just(CHAIN.as_bytes().to_vec()),
+            Just(br#"{"type":"summary","summary":"a \" b","leafUuid":"u"}"#.to_vec()),
+            Just(br#"{"type":"user","message":{"content":[{"type":"text","text":"x"}]}"#.to_vec()),
+            Just(b"\0\0\0".to_vec()),
+            Just(b" ".to_vec()),
+            Just(b"\xff".to_vec()),
+            Just(br#"{"a":"\ud800"}"#.to_vec()),
+            (0..CHAIN.len()).prop_map(|cut| CHAIN.as_bytes()[..cut].to_vec()),
+            (0..CHAIN.len()).prop_map(|cut| CHAIN.as_bytes()[cut..].to_vec()),
+            proptest::collection::vec(
+                any::<u8>().prop_filter("no newline", |byte| *byte != b'\n'),
+                0..8
+            ),
+        ]
+    }
+
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(fragment(), 0..6).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        #[test]
+        fn pieces_cover_every_byte_but_blanks(line in line()) {
+            let mut covered = 0;
+            let used = decode(&line, true, &mut |piece| {
+                let (offset, length) = match piece {
+                    Piece::Record { offset, length, .. } => (offset, length),
+                    Piece::Rejected { offset, raw, .. } => (offset, raw.len()),
+                };
+                assert!(length > 0);
+                assert!(is_blank(&line[covered..offset]));
+                covered = offset + length;
+            });
+            assert_eq!(used, line.len());
+            assert!(is_blank(&line[covered..]));
+        }
+
+        #[test]
+        fn a_line_that_arrives_in_two_parts_gives_the_same_pieces(line in line(), cut in 0usize..400) {
+            let whole = complete(&line);
+            let (mut parts, used) = pieces(&line[..cut.min(line.len())], false);
+            parts.extend(complete(&line[used..]));
+            assert_eq!(parts, whole);
+        }
+    }
+}

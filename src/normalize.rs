@@ -1,0 +1,115 @@
+//! Records -> rows: the only place that gives meaning, and the only one that knows both Claude's field names and our
+//! column names. Pure: what a line becomes depends on the line and on the path of its file.
+
+mod content;
+mod event;
+mod extra;
+mod message;
+mod tool;
+mod unknown;
+mod usage;
+
+use crate::decode::{Piece, Reason, decode, is_blank};
+use crate::discover::{Kind, Place};
+use crate::read::{Line, Section};
+use crate::rows::{RejectedLine, Rows};
+
+pub use tool::{call_from_json, call_to_json};
+
+/// The rows of a section, and up to where the file has become rows.
+///
+/// Lines are numbered from 0 within the section; only the loader knows how many there are before it.
+pub fn normalize(section: &Section, place: &Place) -> (Rows, Option<u64>) {
+    let mut rows = Rows::default();
+    let mut parsed = None;
+    for line in section.lines() {
+        let used = normalize_line(&line, rows.newline_count, place, &mut rows);
+        if line.is_complete {
+            parsed = Some(line.offset + line.bytes.len() as u64 + 1);
+            rows.newline_count += 1;
+            if is_blank(line.bytes) && !line.is_continued {
+                rows.blank_line_count += 1;
+            }
+        } else {
+            rows.has_tail = line.is_continued || !is_blank(line.bytes);
+            if used > 0 {
+                parsed = Some(line.offset + used as u64);
+            }
+        }
+    }
+    (rows, parsed)
+}
+
+/// Adds the rows of a line. Returns how many of its bytes became rows.
+pub fn normalize_line(line: &Line<'_>, line_number: i64, place: &Place, rows: &mut Rows) -> usize {
+    let used = decode(line.bytes, line.is_complete, &mut |piece| match piece {
+        Piece::Record {
+            offset,
+            length,
+            json,
+            record,
+        } => {
+            let position = Position {
+                line_number,
+                byte_offset: line.offset as i64 + offset as i64,
+                byte_length: length as i64,
+            };
+            let unknown = &mut rows.unknown_kinds;
+            if place.kind == Kind::History {
+                rows.history_prompts
+                    .push(event::history_prompt(json, position, unknown));
+            } else if record.is_chain() {
+                rows.messages
+                    .push(message::message(*record, position, place, unknown));
+            } else {
+                rows.events
+                    .push(event::event(&record, json, position, place, unknown));
+            }
+        }
+        Piece::Rejected {
+            offset,
+            raw,
+            reason,
+        } => {
+            rows.rejected_lines
+                .push(rejected(line, line_number, offset, raw, reason));
+        }
+    });
+    let rest = &line.bytes[used..];
+    if !line.is_complete && !is_blank(rest) {
+        let blanks = rest.len() - rest.trim_ascii_start().len();
+        let tail = rejected(
+            line,
+            line_number,
+            used + blanks,
+            rest.trim_ascii(),
+            Reason::IncompleteTail,
+        );
+        rows.rejected_lines.push(tail);
+    }
+    used
+}
+
+/// Where a record stands.
+#[derive(Clone, Copy)]
+struct Position {
+    line_number: i64,
+    byte_offset: i64,
+    byte_length: i64,
+}
+
+fn rejected(
+    line: &Line<'_>,
+    line_number: i64,
+    offset: usize,
+    raw: &[u8],
+    reason: Reason,
+) -> RejectedLine {
+    RejectedLine {
+        file_id: 0,
+        line_number,
+        byte_offset: line.offset as i64 + offset as i64,
+        reason: reason.name(),
+        raw: raw.to_vec(),
+    }
+}

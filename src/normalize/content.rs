@@ -1,0 +1,239 @@
+//! Content of a message -> blocks, tool calls and tool results.
+
+use super::extra::Extra;
+use super::tool;
+use super::unknown::Unknown;
+use crate::record::{Block, Content, ContentOf, Lenient, Part, PartContent, Source};
+use crate::rows::{BlockRows, ContentBlock, ToolResult};
+use base64::Engine;
+use sha2::{Digest, Sha256};
+
+/// The blocks of a content.
+pub fn blocks(content: Content<'_>, unknown: &mut Unknown<'_>) -> Vec<BlockRows> {
+    match content {
+        ContentOf::Text(text) => vec![text_block(text.into_owned())],
+        ContentOf::Blocks(list) => {
+            let mut rows = Vec::with_capacity(list.len());
+            for (position, element) in list.into_iter().enumerate() {
+                let from = rows.len();
+                match element {
+                    Lenient::Is(block) => {
+                        unknown.block(block.kind.as_deref());
+                        push_block(block, &mut rows, unknown);
+                    }
+                    // Old data has bare strings among the blocks.
+                    Lenient::Other(json) => rows.push(BlockRows {
+                        block: ContentBlock {
+                            extra_json: Extra::from(&json).finish(),
+                            ..ContentBlock::default()
+                        },
+                        ..BlockRows::default()
+                    }),
+                }
+                for row in &mut rows[from..] {
+                    row.block.position = position as i64;
+                }
+            }
+            rows
+        }
+    }
+}
+
+/// The block that a plain string is.
+pub fn text_block(text: String) -> BlockRows {
+    BlockRows {
+        block: ContentBlock {
+            kind: Some("text".to_string()),
+            byte_length: Some(text.len() as i64),
+            text: Some(text),
+            ..ContentBlock::default()
+        },
+        ..BlockRows::default()
+    }
+}
+
+fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown<'_>) {
+    let mut row = ContentBlock::default();
+    let mut extra = Extra::default();
+    extra.push_rest(&block.rest);
+    let kind = block.kind.as_deref().unwrap_or_default();
+    let mut tool_use = None;
+    let mut tool_result = None;
+    let mut parts = Vec::new();
+
+    if kind == "thinking" {
+        set_text(&mut row, block.thinking.map(Into::into));
+        put_text(&mut extra, "text", block.text.as_deref());
+    } else {
+        set_text(&mut row, block.text.map(Into::into));
+        put_text(&mut extra, "thinking", block.thinking.as_deref());
+    }
+    if kind == "tool_use" && block.id.as_deref().is_some_and(|id| !id.is_empty()) {
+        tool_use = Some(tool::tool_use(
+            block.id.as_deref().unwrap_or_default(),
+            block.name.as_deref(),
+            block.input.map(|input| input.get()),
+        ));
+    } else {
+        put_text(&mut extra, "id", block.id.as_deref());
+        put_text(&mut extra, "name", block.name.as_deref());
+        if let Some(input) = block.input {
+            extra.push("input", input.get());
+        }
+    }
+    if kind == "tool_result" {
+        let mut result = ToolResult {
+            source_tool_use_id: block.tool_use_id.map(Into::into),
+            is_error: block.is_error,
+            ..ToolResult::default()
+        };
+        if let Some(content) = block.content {
+            parts = result_content(content, &mut result, unknown);
+        }
+        tool_result = Some(result);
+    } else {
+        put_text(&mut extra, "tool_use_id", block.tool_use_id.as_deref());
+        if let Some(is_error) = block.is_error {
+            extra.push("is_error", if is_error { "true" } else { "false" });
+        }
+        if let Some(content) = block.content {
+            extra.push("content", &content_json(&content));
+        }
+    }
+    if let Some(source) = block.source {
+        set_source(&mut row, source, &mut extra);
+    }
+    row.kind = block.kind.map(Into::into);
+    row.extra_json = extra.finish();
+    rows.push(BlockRows {
+        block: row,
+        tool_use,
+        tool_result,
+    });
+    rows.extend(parts);
+}
+
+fn set_text(row: &mut ContentBlock, text: Option<String>) {
+    row.byte_length = text.as_ref().map(|text| text.len() as i64);
+    row.text = text;
+}
+
+fn put_text(extra: &mut Extra, key: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        extra.push_text(key, text);
+    }
+}
+
+/// Sets the text of a tool result. The parts of a list become blocks of their own, without the text that is set here:
+/// their byte lengths tell them apart.
+fn result_content(
+    content: PartContent<'_>,
+    result: &mut ToolResult,
+    unknown: &mut Unknown<'_>,
+) -> Vec<BlockRows> {
+    let mut parts = Vec::new();
+    let text = match content {
+        ContentOf::Text(text) => Some(text.into_owned()),
+        ContentOf::Blocks(list) => {
+            let mut text: Option<String> = None;
+            for (index, element) in list.into_iter().enumerate() {
+                let mut row = ContentBlock {
+                    part_number: index as i64 + 1,
+                    ..ContentBlock::default()
+                };
+                match element {
+                    Lenient::Is(part) => {
+                        unknown.block(part.kind.as_deref());
+                        set_part(&mut row, part, &mut text);
+                    }
+                    Lenient::Other(json) => row.extra_json = Extra::from(&json).finish(),
+                }
+                parts.push(BlockRows {
+                    block: row,
+                    ..BlockRows::default()
+                });
+            }
+            text
+        }
+    };
+    result.byte_length = text.as_ref().map(|text| text.len() as i64);
+    result.content = text;
+    parts
+}
+
+fn set_part(row: &mut ContentBlock, part: Part<'_>, text: &mut Option<String>) {
+    let mut extra = Extra::default();
+    extra.push_rest(&part.rest);
+    if let Some(part_text) = part.text {
+        row.byte_length = Some(part_text.len() as i64);
+        match text {
+            Some(text) => {
+                text.push('\n');
+                text.push_str(&part_text);
+            }
+            None => *text = Some(part_text.into_owned()),
+        }
+    }
+    if let Some(source) = part.source {
+        set_source(row, source, &mut extra);
+    }
+    row.kind = part.kind.map(Into::into);
+    row.extra_json = extra.finish();
+}
+
+/// Describes an image or document. Its bytes stay in the archive.
+fn set_source(row: &mut ContentBlock, source: Source<'_>, extra: &mut Extra) {
+    let mut nested = Extra::default();
+    nested.push_rest(&source.rest);
+    row.media_type = source.media_type.map(Into::into);
+    if let Some(data) = source.data {
+        let engine = base64::engine::general_purpose::STANDARD;
+        let decoded = match source.kind.as_deref() {
+            Some("base64") => engine.decode(data.as_bytes()).ok(),
+            _ => None,
+        };
+        let bytes = decoded.as_deref().unwrap_or(data.as_bytes());
+        row.byte_length = Some(bytes.len() as i64);
+        row.content_hash = Some(Sha256::digest(bytes).to_vec());
+    }
+    put_text(&mut nested, "type", source.kind.as_deref());
+    extra.push_object("source", nested);
+}
+
+/// Content of a block that is no tool result, as JSON again.
+fn content_json(content: &PartContent<'_>) -> String {
+    let mut json = String::new();
+    match content {
+        ContentOf::Text(text) => crate::record::push_string(&mut json, text),
+        ContentOf::Blocks(list) => {
+            json.push('[');
+            for (index, element) in list.iter().enumerate() {
+                if index > 0 {
+                    json.push(',');
+                }
+                match element {
+                    Lenient::Is(part) => json.push_str(&part_json(part)),
+                    Lenient::Other(other) => json.push_str(other.get()),
+                }
+            }
+            json.push(']');
+        }
+    }
+    json
+}
+
+fn part_json(part: &Part<'_>) -> String {
+    let mut extra = Extra::default();
+    put_text(&mut extra, "type", part.kind.as_deref());
+    put_text(&mut extra, "text", part.text.as_deref());
+    if let Some(source) = &part.source {
+        let mut nested = Extra::default();
+        put_text(&mut nested, "type", source.kind.as_deref());
+        put_text(&mut nested, "media_type", source.media_type.as_deref());
+        put_text(&mut nested, "data", source.data.as_deref());
+        nested.push_rest(&source.rest);
+        extra.push_object("source", nested);
+    }
+    extra.push_rest(&part.rest);
+    extra.finish().unwrap_or_else(|| "{}".to_string())
+}

@@ -1,0 +1,165 @@
+//! Records without a uuid -> events; lines of `history.jsonl` -> prompts.
+
+use super::Position;
+use super::extra::Extra;
+use super::message::moment;
+use super::unknown::Unknown;
+use crate::discover::Place;
+use crate::record::{HistoryLine, Record, kinds, object, parse_object};
+use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, UnknownKind};
+use crate::timestamp;
+
+/// The event of a record; the record itself is its payload.
+pub fn event(
+    record: &Record<'_>,
+    json: &str,
+    position: Position,
+    place: &Place,
+    unknown_kinds: &mut Vec<UnknownKind>,
+) -> EventRows {
+    let mut unknown = Unknown {
+        found: unknown_kinds,
+        version: record.version.as_deref().map(str::to_string),
+        position,
+    };
+    unknown.record(record.kind.as_deref(), &record.rest);
+
+    let about: About = parse_object(json).unwrap_or_default();
+    let session_id = record.session_id.as_deref().map(str::to_string);
+    let session_id = session_id.or_else(|| place.session_id.clone());
+    let message_uuid = about.leaf_uuid.or(about.message_id).map(String::from);
+    let nested_time = about
+        .snapshot
+        .as_ref()
+        .and_then(|snapshot| snapshot.timestamp);
+    let time = record.timestamp.or(about.ts).or(nested_time);
+    let file_backups = backups(about.snapshot, about.tracking_path.as_deref(), about.backup)
+        .into_iter()
+        .map(|backup| FileBackup {
+            session_id: session_id.clone(),
+            message_uuid: message_uuid.clone(),
+            ..backup
+        })
+        .collect();
+    EventRows {
+        event: Event {
+            line_number: position.line_number,
+            byte_offset: position.byte_offset,
+            kind: record.kind.as_deref().map(str::to_string),
+            session_id,
+            message_uuid,
+            related_session_id: about.continued_in.or(about.parent_session).map(Into::into),
+            payload_json: json.to_string(),
+            occurred_at: time.and_then(|raw| moment(raw, "", &mut Extra::default())),
+            ..Event::default()
+        },
+        file_backups,
+    }
+}
+
+object! {
+    /// What state records are about.
+    pub struct About {
+        "leafUuid" => leaf_uuid: text,
+        "messageId" => message_id: text,
+        "continuedInSessionId" => continued_in: text,
+        "parentSessionId" => parent_session: text,
+        "ts" => ts: raw,
+        /// Of `file-history-snapshot`.
+        "snapshot" => snapshot: Snapshot,
+        /// Of `file-history-delta`.
+        "trackingPath" => tracking_path: text,
+        "backup" => backup: Backup,
+    }
+}
+
+object! {
+    /// The files that Claude Code keeps copies of at one moment.
+    pub struct Snapshot {
+        "timestamp" => timestamp: raw,
+        "trackedFileBackups" => files: raw,
+    }
+}
+
+object! {
+    /// One copy.
+    pub struct Backup {
+        /// Null when the file did not exist.
+        "backupFileName" => name: text,
+        "version" => version: number,
+        "backupTime" => time: text,
+    }
+}
+
+fn backups(
+    snapshot: Option<Snapshot<'_>>,
+    path: Option<&str>,
+    backup: Option<Backup<'_>>,
+) -> Vec<FileBackup> {
+    let mut rows = Vec::new();
+    if let Some(files) = snapshot.and_then(|snapshot| snapshot.files) {
+        let files: Files = parse_object(files.get()).unwrap_or_default();
+        for (path, json) in &files.rest {
+            let backup: Backup = parse_object(json.get()).unwrap_or_default();
+            rows.push(file_backup(path, backup));
+        }
+    }
+    if let (Some(path), Some(backup)) = (path, backup) {
+        rows.push(file_backup(path, backup));
+    }
+    rows.sort_by(|a, b| a.file_path.cmp(&b.file_path));
+    rows.dedup_by(|a, b| a.file_path == b.file_path);
+    rows
+}
+
+object! {
+    /// A map from paths to backups.
+    pub struct Files {}
+}
+
+fn file_backup(path: &str, backup: Backup<'_>) -> FileBackup {
+    FileBackup {
+        file_path: path.to_string(),
+        backup_name: backup.name.map(Into::into),
+        version: backup.version,
+        backed_up_at: backup
+            .time
+            .and_then(|text| timestamp::normalize(&text).map(Into::into)),
+        ..FileBackup::default()
+    }
+}
+
+/// The prompt of a line of `history.jsonl`.
+pub fn history_prompt(
+    json: &str,
+    position: Position,
+    unknown_kinds: &mut Vec<UnknownKind>,
+) -> HistoryPrompt {
+    let line: HistoryLine = parse_object(json).unwrap_or_default();
+    let mut unknown = Unknown {
+        found: unknown_kinds,
+        version: None,
+        position,
+    };
+    for (key, _) in &line.rest {
+        if !kinds::is_known_history_key(key) {
+            unknown.note("key", format!("history.{key}"));
+        }
+    }
+    let mut extra = Extra::default();
+    extra.push_rest(&line.rest);
+    let prompted_at = line.timestamp.and_then(timestamp::from_milliseconds);
+    if let (None, Some(number)) = (&prompted_at, line.timestamp) {
+        extra.push("timestamp", &number.to_string());
+    }
+    HistoryPrompt {
+        line_number: position.line_number,
+        byte_offset: position.byte_offset,
+        session_id: line.session_id.map(Into::into),
+        project_path: line.project.map(Into::into),
+        display: line.display.map(Into::into),
+        extra_json: extra.finish(),
+        prompted_at,
+        ..HistoryPrompt::default()
+    }
+}

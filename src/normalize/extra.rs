@@ -1,0 +1,55 @@
+//! The JSON column of a row: what has no column of its own.
+
+use crate::record::{Json, Rest, push_string};
+
+/// An object in the making.
+#[derive(Default)]
+pub struct Extra(String);
+
+impl Extra {
+    /// Adds a key with its JSON value.
+    pub fn push(&mut self, key: &str, json: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        push_string(&mut self.0, key);
+        self.0.push(':');
+        self.0.push_str(json);
+    }
+
+    /// Adds a key with a text.
+    pub fn push_text(&mut self, key: &str, text: &str) {
+        let mut json = String::new();
+        push_string(&mut json, text);
+        self.push(key, &json);
+    }
+
+    /// Adds all keys that had no field.
+    pub fn push_rest(&mut self, rest: &Rest) {
+        for (key, json) in rest {
+            self.push(key, json.get());
+        }
+    }
+
+    /// Adds a key with an object, if there is anything in it.
+    pub fn push_object(&mut self, key: &str, object: Extra) {
+        if let Some(json) = object.finish() {
+            self.push(key, &json);
+        }
+    }
+
+    /// The object, if there is anything in it.
+    pub fn finish(mut self) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.push('}');
+        Some(self.0)
+    }
+}
+
+impl From<&Json<'_>> for Extra {
+    fn from(json: &Json<'_>) -> Self {
+        let mut extra = Extra::default();
+        extra.push("value", json.get());
+        extra
+    }
+}

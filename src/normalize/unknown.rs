@@ -1,0 +1,47 @@
+//! What this version does not know, for `unknown_kinds`.
+
+use super::Position;
+use crate::record::{Rest, kinds};
+use crate::rows::UnknownKind;
+
+/// Collects the unknown names of one record.
+pub struct Unknown<'a> {
+    pub found: &'a mut Vec<UnknownKind>,
+    pub version: Option<String>,
+    pub position: Position,
+}
+
+impl Unknown<'_> {
+    /// Notes an unknown type of record, or the unknown keys of a known one.
+    pub fn record(&mut self, kind: Option<&str>, rest: &Rest) {
+        match kind {
+            Some(kind) if kinds::is_known(kind) => {
+                for (key, _) in rest {
+                    if !kinds::is_known_key(kind, key) {
+                        self.note("key", format!("{kind}.{key}"));
+                    }
+                }
+            }
+            Some(kind) => self.note("record", kind.to_string()),
+            None => self.note("record", String::new()),
+        }
+    }
+
+    /// Notes an unknown type of block.
+    pub fn block(&mut self, kind: Option<&str>) {
+        let kind = kind.unwrap_or_default();
+        if !kinds::is_known_block(kind) {
+            self.note("block", kind.to_string());
+        }
+    }
+
+    /// Notes an unknown name.
+    pub fn note(&mut self, level: &'static str, name: String) {
+        self.found.push(UnknownKind {
+            level,
+            name,
+            version: self.version.clone(),
+            line_number: self.position.line_number,
+        });
+    }
+}

@@ -1,0 +1,263 @@
+//! A source file -> its lines, chunk by chunk.
+//!
+//! The unit of work is a chunk of the archive, so that one large file keeps every core busy. A chunk's lines are those
+//! that *end* in it: when chunk `n` is written, everything up to its last newline can be rows, and what is behind is an
+//! incomplete last line, just as if the file had been cut there.
+
+use crate::archive::{self, CHUNK_BYTES};
+use memchr::{memchr, memrchr};
+use rusqlite::Connection;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Where the bytes of a file come from.
+pub enum Bytes {
+    /// The file itself.
+    File(File),
+    /// The archive.
+    Archive(ArchivedFile),
+}
+
+/// A file as the archive keeps it.
+pub struct ArchivedFile {
+    /// A connection that only reads.
+    pub connection: Arc<Mutex<Connection>>,
+    /// The file.
+    pub file_id: i64,
+}
+
+/// A chunk of a file with the lines that end in it.
+pub struct Section {
+    buffer: Vec<u8>,
+    /// Where in the file the buffer begins.
+    buffer_offset: u64,
+    /// Where in the buffer the chunk begins.
+    chunk_start: usize,
+    /// Where in the buffer the first line begins.
+    first_line: usize,
+    /// Whether the first line goes on behind records that are known already.
+    is_continued: bool,
+    /// Whether the file ends with this chunk.
+    pub is_last: bool,
+}
+
+/// A line, or what is there of the last one.
+pub struct Line<'a> {
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// Its bytes without the newline, and without a byte order mark.
+    pub bytes: &'a [u8],
+    /// Whether it has its newline.
+    pub is_complete: bool,
+    /// Whether records of it are known already: a newline was missing when it was last read.
+    pub is_continued: bool,
+}
+
+impl Bytes {
+    /// Reads from an offset, up to a length: less only where the file ends.
+    pub fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        match self {
+            Bytes::File(file) => {
+                let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+                let mut filled = 0;
+                while filled < bytes.len() {
+                    match read_some(file, &mut bytes[filled..], offset + filled as u64) {
+                        Ok(0) => break,
+                        Ok(count) => filled += count,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                bytes.truncate(filled);
+                Ok(bytes)
+            }
+            Bytes::Archive(file) => file.read_at(offset, length),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+}
+
+impl ArchivedFile {
+    fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        archive::read_range(offset, length, |position| {
+            let connection = self
+                .connection
+                .lock()
+                .map_err(|_| io::Error::other("the archive's reader failed"))?;
+            archive::find(&connection, self.file_id, position)
+        })
+    }
+}
+
+/// Reads chunk `position` of a file of `size` bytes, of which `parsed` are rows already.
+pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io::Result<Section> {
+    let chunk_offset = position * CHUNK_BYTES;
+    let wanted = CHUNK_BYTES.min(size - chunk_offset);
+    let chunk = bytes.read_at(chunk_offset, wanted)?;
+    // A file that shrank meanwhile ends here; the next sync will see it rewritten.
+    let is_last = chunk_offset + chunk.len() as u64 >= size || (chunk.len() as u64) < wanted;
+    let unparsed = parsed.saturating_sub(chunk_offset) as usize;
+    let has_end = is_last || memchr(b'\n', &chunk[unparsed..]).is_some();
+    let head = match has_end && parsed < chunk_offset {
+        true => line_head(bytes, parsed, chunk_offset)?,
+        false => Vec::new(),
+    };
+    let buffer_offset = chunk_offset - head.len() as u64;
+    let line_offset = buffer_offset.max(parsed);
+    let is_continued =
+        line_offset == parsed && parsed > 0 && bytes.read_at(parsed - 1, 1)? != b"\n";
+    let chunk_start = head.len();
+    let mut buffer = head;
+    if buffer.is_empty() {
+        buffer = chunk;
+    } else {
+        buffer.extend_from_slice(&chunk);
+    }
+    Ok(Section {
+        buffer,
+        buffer_offset,
+        chunk_start,
+        first_line: (line_offset - buffer_offset) as usize,
+        is_continued,
+        is_last,
+    })
+}
+
+/// The bytes before an offset that belong to the line at it: back to a newline, or to what is parsed.
+fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
+    let mut span = 1 << 16;
+    loop {
+        let from = offset.saturating_sub(span).max(parsed);
+        let mut before = bytes.read_at(from, offset - from)?;
+        if let Some(newline) = memrchr(b'\n', &before) {
+            before.drain(..=newline);
+            return Ok(before);
+        }
+        if from == parsed {
+            return Ok(before);
+        }
+        span *= 4;
+    }
+}
+
+impl Section {
+    /// The bytes of the chunk.
+    pub fn chunk(&self) -> &[u8] {
+        &self.buffer[self.chunk_start..]
+    }
+
+    /// Where the chunk ends in the file.
+    pub fn end_offset(&self) -> u64 {
+        self.buffer_offset + self.buffer.len() as u64
+    }
+
+    /// The lines that end in the chunk; with the last chunk also what stands behind the last newline.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut start = self.first_line;
+        let mut is_continued = self.is_continued;
+        std::iter::from_fn(move || {
+            let rest = self.buffer.get(start..).filter(|rest| !rest.is_empty())?;
+            let (bytes, is_complete) = match memchr(b'\n', rest) {
+                Some(newline) => (&rest[..newline], true),
+                None if self.is_last => (rest, false),
+                None => return None,
+            };
+            let mut line = Line {
+                offset: self.buffer_offset + start as u64,
+                bytes,
+                is_complete,
+                is_continued,
+            };
+            if line.offset == 0
+                && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
+            {
+                line.offset = 3;
+                line.bytes = rest;
+            }
+            start += bytes.len() + 1;
+            is_continued = false;
+            Some(line)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(content: &[u8]) -> Bytes {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content).unwrap();
+        Bytes::File(file)
+    }
+
+    /// All lines of a file, read from `parsed` on: offset and bytes.
+    fn lines(content: &[u8], parsed: u64) -> Vec<(u64, Vec<u8>, bool, bool)> {
+        let bytes = file(content);
+        let size = content.len() as u64;
+        let mut found = Vec::new();
+        for position in parsed / CHUNK_BYTES..size.div_ceil(CHUNK_BYTES) {
+            let section = read_section(&bytes, position, size, parsed).unwrap();
+            let from = (position * CHUNK_BYTES) as usize;
+            assert_eq!(
+                section.chunk(),
+                &content[from..section.end_offset() as usize]
+            );
+            for line in section.lines() {
+                found.push((
+                    line.offset,
+                    line.bytes.to_vec(),
+                    line.is_complete,
+                    line.is_continued,
+                ));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn lines_are_split_at_newline_bytes_only() {
+        let content = "a\u{2028}b\rc\n\nd".as_bytes();
+        let texts: Vec<Vec<u8>> = lines(content, 0).into_iter().map(|line| line.1).collect();
+        assert_eq!(texts, [&b"a\xe2\x80\xa8b\rc"[..], b"", b"d"]);
+    }
+
+    #[test]
+    fn a_line_across_chunks_belongs_to_the_chunk_it_ends_in() {
+        let long = vec![b'x'; 3 * CHUNK_BYTES as usize];
+        let content = [&b"first\n"[..], &long, b"\nlast"].concat();
+        let found = lines(&content, 0);
+        assert_eq!(found.len(), 3);
+        assert_eq!(found[1].0, 6);
+        assert!(found[1].1 == long);
+        assert_eq!(found[2].1, b"last");
+        assert!(!found[2].2);
+    }
+
+    #[test]
+    fn reading_goes_on_where_it_stopped() {
+        let content = b"{\"a\":1}{\"b\":2}\n{\"c\":3}\n";
+        let found = lines(content, 7);
+        assert_eq!(found[0], (7, b"{\"b\":2}".to_vec(), true, true));
+        assert_eq!(found[1], (15, b"{\"c\":3}".to_vec(), true, false));
+        assert!(!lines(content, 15)[0].3);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_at_the_start_only() {
+        let found = lines(b"\xef\xbb\xbf{}\n\xef\xbb\xbf{}\n", 0);
+        assert_eq!((found[0].0, found[0].1.as_slice()), (3, &b"{}"[..]));
+        assert_eq!(found[1].1, b"\xef\xbb\xbf{}");
+    }
+}

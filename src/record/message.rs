@@ -1,0 +1,18 @@
+//! The API message inside user and assistant records.
+
+use super::{Content, Usage, json};
+
+json::object! {
+    /// `message` of a user or assistant record.
+    pub struct Message {
+        /// Names the response of the API; the same on every line of it. A plain UUID on `<synthetic>` lines.
+        "id" => id: text,
+        "role" => role: text,
+        /// The served model; `<synthetic>` when no API was called.
+        "model" => model: text,
+        "content" => content: Content,
+        "usage" => usage: Usage,
+        /// Null on all but the last line of a response, in many versions on that too.
+        "stop_reason" => stop_reason: text,
+    }
+}

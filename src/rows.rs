@@ -1,0 +1,299 @@
+//! One plain struct per table that the importer fills, in the words of `sql/schema.sql`, where each column is explained.
+//!
+//! Keys that only the database can give (`file_id`, `message_id`, ...) are 0 until the loader sets them.
+
+use rusqlite::Statement;
+
+/// Declares the struct of a table and how it is written. `"column" => field` where Rust cannot use the column's name.
+macro_rules! tables {
+    ($(
+        $(#[$meta:meta])*
+        $table:literal => $name:ident { $( $column:literal => $field:ident : $type:ty ),* $(,)? }
+    )*) => { $(
+        $(#[$meta])*
+        #[derive(Debug, Default, Clone)]
+        #[allow(missing_docs)]
+        pub struct $name { $( pub $field: $type ),* }
+
+        impl $name {
+            /// The table.
+            pub const TABLE: &'static str = $table;
+            /// Its columns, as far as they are written from here.
+            pub const COLUMNS: &'static [&'static str] = &[$($column),*];
+
+            /// Runs a statement with one parameter per column.
+            pub fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+                statement.execute(rusqlite::params![$(self.$field),*])
+            }
+        }
+    )* };
+}
+
+tables! {
+    /// A fragment that is no record.
+    "rejected_lines" => RejectedLine {
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "reason" => reason: &'static str,
+        "raw" => raw: Vec<u8>,
+    }
+
+    /// A chain record.
+    "messages" => Message {
+        "message_id" => message_id: i64,
+        "uuid" => uuid: String,
+        "parent_uuid" => parent_uuid: Option<String>,
+        "logical_parent_uuid" => logical_parent_uuid: Option<String>,
+        "session_id" => session_id: Option<String>,
+        "agent_key" => agent_key: Option<i64>,
+        "agent_id" => agent_id: Option<String>,
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "byte_length" => byte_length: i64,
+        "type" => kind: Option<String>,
+        "subtype" => subtype: Option<String>,
+        "role" => role: Option<String>,
+        "model" => model: Option<String>,
+        "api_response_id" => api_response_id: Option<i64>,
+        "request_id" => request_id: Option<String>,
+        "stop_reason" => stop_reason: Option<String>,
+        "prompt_id" => prompt_id: Option<String>,
+        "permission_mode" => permission_mode: Option<String>,
+        "prompt_source" => prompt_source: Option<String>,
+        "tool_use_id" => tool_use_id: Option<String>,
+        "parent_tool_use_id" => parent_tool_use_id: Option<String>,
+        "forked_from_session_id" => forked_from_session_id: Option<String>,
+        "cwd" => cwd: Option<String>,
+        "git_branch" => git_branch: Option<String>,
+        "version" => version: Option<String>,
+        "entrypoint" => entrypoint: Option<String>,
+        "user_type" => user_type: Option<String>,
+        "slug" => slug: Option<String>,
+        "level" => level: Option<String>,
+        "content_hash" => content_hash: Vec<u8>,
+        "extra_json" => extra_json: Option<String>,
+        "is_sidechain" => is_sidechain: Option<bool>,
+        "is_meta" => is_meta: Option<bool>,
+        "is_compact_summary" => is_compact_summary: Option<bool>,
+        "is_api_error" => is_api_error: Option<bool>,
+        "has_string_content" => has_string_content: Option<bool>,
+        "sent_at" => sent_at: Option<String>,
+    }
+
+    /// A further line with the uuid of a message.
+    "message_copies" => MessageCopy {
+        "message_id" => message_id: i64,
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "byte_length" => byte_length: i64,
+        "session_id" => session_id: Option<String>,
+        "reason" => reason: &'static str,
+        "content_hash" => content_hash: Vec<u8>,
+        "is_fork" => is_fork: bool,
+        "is_different" => is_different: bool,
+        "sent_at" => sent_at: Option<String>,
+    }
+
+    /// A block of content.
+    "content_blocks" => ContentBlock {
+        "block_id" => block_id: i64,
+        "message_id" => message_id: i64,
+        "position" => position: i64,
+        "part_number" => part_number: i64,
+        "type" => kind: Option<String>,
+        "text" => text: Option<String>,
+        "byte_length" => byte_length: Option<i64>,
+        "media_type" => media_type: Option<String>,
+        "content_hash" => content_hash: Option<Vec<u8>>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    /// A tool call.
+    "tool_uses" => ToolUse {
+        "tool_use_id" => tool_use_id: String,
+        "message_id" => message_id: i64,
+        "block_id" => block_id: i64,
+        "name" => name: Option<String>,
+        "mcp_server" => mcp_server: Option<String>,
+        "command" => command: Option<String>,
+        "file_path" => file_path: Option<String>,
+        "pattern" => pattern: Option<String>,
+        "url" => url: Option<String>,
+        "query" => query: Option<String>,
+        "description" => description: Option<String>,
+        "subagent_type" => subagent_type: Option<String>,
+        "skill" => skill: Option<String>,
+        "input_json" => input_json: Option<String>,
+    }
+
+    /// An answer to a tool call.
+    "tool_results" => ToolResult {
+        "source_tool_use_id" => source_tool_use_id: Option<String>,
+        "message_id" => message_id: i64,
+        "block_id" => block_id: i64,
+        "content" => content: Option<String>,
+        "byte_length" => byte_length: Option<i64>,
+        "details_json" => details_json: Option<String>,
+        "is_error" => is_error: Option<bool>,
+    }
+
+    /// A record without a uuid.
+    "events" => Event {
+        "event_id" => event_id: i64,
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "type" => kind: Option<String>,
+        "session_id" => session_id: Option<String>,
+        "message_uuid" => message_uuid: Option<String>,
+        "related_session_id" => related_session_id: Option<String>,
+        "payload_json" => payload_json: String,
+        "occurred_at" => occurred_at: Option<String>,
+    }
+
+    /// A file in a snapshot.
+    "file_backups" => FileBackup {
+        "event_id" => event_id: i64,
+        "session_id" => session_id: Option<String>,
+        "message_uuid" => message_uuid: Option<String>,
+        "file_path" => file_path: String,
+        "backup_name" => backup_name: Option<String>,
+        "version" => version: Option<i64>,
+        "backed_up_at" => backed_up_at: Option<String>,
+    }
+
+    /// A line of history.jsonl.
+    "history_prompts" => HistoryPrompt {
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "session_id" => session_id: Option<String>,
+        "project_path" => project_path: Option<String>,
+        "display" => display: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "prompted_at" => prompted_at: Option<String>,
+    }
+
+    /// A line that carried usage.
+    "usage_lines" => UsageLine {
+        "api_response_id" => api_response_id: i64,
+        "message_id" => message_id: i64,
+        "file_id" => file_id: i64,
+        "line_number" => line_number: i64,
+        "byte_offset" => byte_offset: i64,
+        "session_id" => session_id: Option<String>,
+        "agent_key" => agent_key: Option<i64>,
+        "request_id" => request_id: Option<String>,
+        "model" => model: Option<String>,
+        "service_tier" => service_tier: Option<String>,
+        "speed" => speed: Option<String>,
+        "inference_geo" => inference_geo: Option<String>,
+        "stop_reason" => stop_reason: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "input_tokens" => input_tokens: Option<i64>,
+        "output_tokens" => output_tokens: Option<i64>,
+        "cache_write_tokens" => cache_write_tokens: Option<i64>,
+        "cache_write_5m_tokens" => cache_write_5m_tokens: Option<i64>,
+        "cache_write_1h_tokens" => cache_write_1h_tokens: Option<i64>,
+        "cache_read_tokens" => cache_read_tokens: Option<i64>,
+        "thinking_tokens" => thinking_tokens: Option<i64>,
+        "web_search_count" => web_search_count: Option<i64>,
+        "is_progress" => is_progress: bool,
+        "is_sidechain" => is_sidechain: bool,
+        "is_fork" => is_fork: bool,
+        "is_counted" => is_counted: bool,
+        "sent_at" => sent_at: Option<String>,
+    }
+}
+
+/// What the lines of one chunk come to.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Chain records, each with what belongs to it.
+    pub messages: Vec<MessageRows>,
+    /// Other records.
+    pub events: Vec<EventRows>,
+    /// Lines of `history.jsonl`.
+    pub history_prompts: Vec<HistoryPrompt>,
+    /// Fragments.
+    pub rejected_lines: Vec<RejectedLine>,
+    /// Names that are not known.
+    pub unknown_kinds: Vec<UnknownKind>,
+    /// Newlines met.
+    pub newline_count: i64,
+    /// Lines of nothing but blanks.
+    pub blank_line_count: i64,
+    /// Whether a line without its newline stands at the end.
+    pub has_tail: bool,
+}
+
+/// A chain record with what belongs to it.
+#[derive(Debug, Default, Clone)]
+pub struct MessageRows {
+    /// The message.
+    pub message: Message,
+    /// Its agent, by its id in the session, and where that agent's lines stand.
+    pub agent: Option<Agent>,
+    /// Its blocks, in order.
+    pub blocks: Vec<BlockRows>,
+    /// The usage it carries.
+    pub usage: Option<Usage>,
+}
+
+/// A block with the tool call or result that it is.
+#[derive(Debug, Default, Clone)]
+pub struct BlockRows {
+    /// The block.
+    pub block: ContentBlock,
+    /// Its JSON, for a call that turns out to be another message's.
+    pub tool_use: Option<ToolUse>,
+    /// The answer.
+    pub tool_result: Option<ToolResult>,
+}
+
+/// An agent as a record names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Agent {
+    /// The session it serves.
+    pub session_id: String,
+    /// Its id there.
+    pub agent_id: String,
+    /// Where its lines stand.
+    pub layout: &'static str,
+}
+
+/// Usage of a response.
+#[derive(Debug, Default, Clone)]
+pub struct Usage {
+    /// `message.id`, else the uuid.
+    pub api_message_id: String,
+    /// The agent that is charged, when it is another than the message's: a progress record tells of it.
+    pub agent: Option<Agent>,
+    /// The numbers.
+    pub line: UsageLine,
+}
+
+/// A record without a uuid, with what belongs to it.
+#[derive(Debug, Default)]
+pub struct EventRows {
+    /// The event.
+    pub event: Event,
+    /// The files of a snapshot.
+    pub file_backups: Vec<FileBackup>,
+}
+
+/// A name that this version does not know.
+#[derive(Debug, Clone)]
+pub struct UnknownKind {
+    /// record, block or key.
+    pub level: &'static str,
+    /// The name.
+    pub name: String,
+    /// Who wrote it.
+    pub version: Option<String>,
+    /// Where, counted from the first line of the chunk.
+    pub line_number: i64,
+}

@@ -1,0 +1,222 @@
+//! The page about the schema, made from the statements and their comments: `sql/README.md`.
+
+use crate::database::{SCHEMA, SCHEMA_VERSION, VIEWS};
+use std::fmt::Write as _;
+
+/// A table as its statement describes it.
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The part of the schema it stands in.
+    pub section: String,
+    /// The comment at its head: what one row is.
+    pub grain: String,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
+}
+
+/// A column as its statement describes it.
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// The table it refers to.
+    pub references: Option<String>,
+    /// Whether it can be NULL.
+    pub is_optional: bool,
+    /// The values that are allowed, if they are few.
+    pub values: Vec<String>,
+    /// Its comment.
+    pub comment: String,
+}
+
+/// The tables of the schema, in its order.
+pub fn tables() -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    let mut section = String::new();
+    let mut is_inside = false;
+    let mut is_banner = false;
+    for line in SCHEMA.lines() {
+        if line.starts_with("----") {
+            is_banner = !is_banner;
+        } else if is_banner {
+            section = line.trim_start_matches("-- ").to_string();
+        } else if let Some(name) = line.strip_prefix("create table ") {
+            is_inside = true;
+            tables.push(Table {
+                name: name.trim_end_matches(" (").to_string(),
+                section: section.clone(),
+                grain: String::new(),
+                columns: Vec::new(),
+            });
+        } else if line.starts_with(") strict") {
+            is_inside = false;
+        } else if is_inside && let Some(table) = tables.last_mut() {
+            table.read_line(line);
+        }
+    }
+    tables
+}
+
+impl Table {
+    fn read_line(&mut self, line: &str) {
+        let (code, comment) = match line.split_once("--") {
+            Some((code, comment)) => (code.trim(), comment.trim()),
+            None => (line.trim(), ""),
+        };
+        let first_word = code.split_whitespace().next().unwrap_or_default();
+        if code.is_empty() {
+            if self.columns.is_empty() {
+                append(&mut self.grain, comment);
+            }
+        } else if ["unique", "primary", "check", "foreign"].contains(&first_word) {
+            // A constraint of the table.
+        } else if code.starts_with('\'') || code.starts_with("))") {
+            // The values of a check, one a line.
+            if let Some(column) = self.columns.last_mut() {
+                let value = code.split('\'').nth(1).unwrap_or_default();
+                match (value.is_empty(), comment.is_empty()) {
+                    (true, _) => append(&mut column.comment, comment),
+                    (false, true) => column.values.push(format!("`{value}`")),
+                    (false, false) => column.values.push(format!("`{value}` ({comment})")),
+                }
+            }
+        } else {
+            self.columns.push(Column::read(code, comment));
+        }
+    }
+}
+
+impl Column {
+    fn read(code: &str, comment: &str) -> Column {
+        let words: Vec<&str> = code.trim_end_matches(',').split_whitespace().collect();
+        let target = words
+            .iter()
+            .position(|word| *word == "references")
+            .and_then(|at| words.get(at + 1));
+        let values = match code.split_once(" in (") {
+            Some((_, list)) => list
+                .split('\'')
+                .skip(1)
+                .step_by(2)
+                .map(|value| format!("`{value}`"))
+                .collect(),
+            None => Vec::new(),
+        };
+        Column {
+            name: words.first().copied().unwrap_or_default().to_string(),
+            kind: words.get(1).copied().unwrap_or_default().to_string(),
+            references: target.map(|name| name.to_string()),
+            is_optional: !code.contains("not null") && !code.contains("primary key"),
+            values,
+            comment: comment.to_string(),
+        }
+    }
+}
+
+fn append(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(more);
+}
+
+/// A view: its name, and the comment at its head.
+pub fn views() -> Vec<(String, String)> {
+    let grain = |sql: &str| {
+        let mut grain = String::new();
+        for line in sql
+            .lines()
+            .skip(1)
+            .map_while(|line| line.trim().strip_prefix("--"))
+        {
+            append(&mut grain, line.trim());
+        }
+        grain
+    };
+    let views = VIEWS
+        .iter()
+        .map(|(file, sql)| (file.trim_end_matches(".sql").to_string(), grain(sql)));
+    views.collect()
+}
+
+/// The page.
+pub fn markdown() -> String {
+    let tables = tables();
+    let mut page = String::new();
+    let _ = writeln!(
+        page,
+        "# The schema\n\n\
+        Version {SCHEMA_VERSION}. Made by `cc-etl schema --format markdown` from [schema.sql](schema.sql) and \
+        [views/](views); do not edit.\n"
+    );
+    page.push_str("| table | one row per |\n|---|---|\n");
+    for table in &tables {
+        let grain = first_sentence(&table.grain).trim_start_matches("One row per ");
+        let _ = writeln!(page, "| [{0}](#{0}) | {1} |", table.name, cell(grain));
+    }
+    page.push_str("\n| view | one row per |\n|---|---|\n");
+    for (name, grain) in views() {
+        let _ = writeln!(
+            page,
+            "| [{name}](views/{name}.sql) | {} |",
+            cell(grain.trim_start_matches("One row per "))
+        );
+    }
+    let mut section = "";
+    for table in &tables {
+        if table.section != section {
+            section = &table.section;
+            let _ = writeln!(page, "\n## {section}\n");
+            diagram(&mut page, section, &tables);
+        }
+        table_page(&mut page, table);
+    }
+    page
+}
+
+/// The tables of a section and what they refer to.
+fn diagram(page: &mut String, section: &str, tables: &[Table]) {
+    page.push_str("```mermaid\nerDiagram\n");
+    for table in tables.iter().filter(|table| table.section == section) {
+        for column in &table.columns {
+            if let Some(target) = &column.references {
+                let many = if column.is_optional {
+                    "|o--o{"
+                } else {
+                    "||--o{"
+                };
+                let _ = writeln!(page, "    {target} {many} {} : {}", table.name, column.name);
+            }
+        }
+    }
+    page.push_str("```\n");
+}
+
+fn table_page(page: &mut String, table: &Table) {
+    let _ = writeln!(page, "\n### {}\n\n{}\n", table.name, table.grain);
+    page.push_str("| column | type | |\n|---|---|---|\n");
+    for column in &table.columns {
+        let mut about = column.comment.clone();
+        if let Some(target) = &column.references {
+            append(&mut about, &format!("→ [{target}](#{target})"));
+        }
+        if !column.values.is_empty() {
+            append(&mut about, &format!("One of {}.", column.values.join(", ")));
+        }
+        let kind = match column.is_optional {
+            true => format!("{}, optional", column.kind),
+            false => column.kind.clone(),
+        };
+        let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(&about));
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first)
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}

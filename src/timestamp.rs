@@ -1,0 +1,91 @@
+//! Time, as it is read from transcripts and as it is written: UTC text of fixed width, `2026-01-31T09:15:00.000Z`.
+
+use std::borrow::Cow;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use time::{OffsetDateTime, UtcOffset};
+
+/// Now.
+pub fn now() -> String {
+    format(OffsetDateTime::now_utc())
+}
+
+/// A timestamp as transcripts have it, in our form; `None` for what is no time. Nearly all are in our form already.
+pub fn normalize(text: &str) -> Option<Cow<'_, str>> {
+    if is_normal(text) {
+        return Some(Cow::Borrowed(text));
+    }
+    let moment = OffsetDateTime::parse(text.trim(), &Rfc3339).ok()?;
+    in_range(moment).then(|| Cow::Owned(format(moment)))
+}
+
+/// Milliseconds since 1970, as `history.jsonl` has them.
+pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
+    let moment =
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(milliseconds) * 1_000_000).ok()?;
+    in_range(moment).then(|| format(moment))
+}
+
+fn format(moment: OffsetDateTime) -> String {
+    moment
+        .to_offset(UtcOffset::UTC)
+        .format(format_description!(
+            "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+        ))
+        .expect("a date with a four-digit year can be written")
+}
+
+/// Years outside 0..=9999 would break the fixed width.
+fn in_range(moment: OffsetDateTime) -> bool {
+    (0..=9999).contains(&moment.to_offset(UtcOffset::UTC).year())
+}
+
+fn is_normal(text: &str) -> bool {
+    let shape = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    text.len() == shape.len()
+        && text.bytes().zip(shape).all(|(byte, form)| match form {
+            b'd' => byte.is_ascii_digit(),
+            other => byte == *other,
+        })
+        && OffsetDateTime::parse(text, &Rfc3339).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_in_our_form_is_borrowed() {
+        let text = "2026-01-31T09:15:00.000Z";
+        assert!(matches!(normalize(text), Some(Cow::Borrowed(same)) if same == text));
+    }
+
+    #[test]
+    fn other_offsets_and_precisions_become_utc_milliseconds() {
+        assert_eq!(
+            normalize("2026-01-31T10:15:00+01:00").unwrap(),
+            "2026-01-31T09:15:00.000Z"
+        );
+        assert_eq!(
+            normalize("2026-01-31T09:15:00.123456Z").unwrap(),
+            "2026-01-31T09:15:00.123Z"
+        );
+        assert_eq!(
+            from_milliseconds(1_776_199_291_703).unwrap(),
+            "2026-04-14T20:41:31.703Z"
+        );
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in [
+            "",
+            "yesterday",
+            "2026-13-01T00:00:00.000Z",
+            "2026-02-30T00:00:00.000Z",
+        ] {
+            assert_eq!(normalize(text), None, "{text}");
+        }
+        assert_eq!(from_milliseconds(i64::MAX), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! The content of the database is a function of the set of lines: any order of files, any number of threads, any split
+//! into several syncs gives what one clean sync gives.
+
+mod sandbox;
+
+use proptest::prelude::*;
+use sandbox::Sandbox;
+use std::fs::{self, File, FileTimes};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The files of a home: sessions, agents in every layout, a stranger, the history; two projects share uuids.
+const FILES: &[&str] = &[
+    "projects/-w/5e550001-0000-4000-8000-000000000001.jsonl",
+    "projects/-w/5e550002-0000-4000-8000-000000000002.jsonl",
+    "projects/-other/5e550003-0000-4000-8000-000000000003.jsonl",
+    "projects/-w/agent-a0000001.jsonl",
+    "projects/-w/5e550001-0000-4000-8000-000000000001/subagents/agent-a0000002.jsonl",
+    "projects/-w/5e550001-0000-4000-8000-000000000001/subagents/workflows/wf_1/agent-a0000003.jsonl",
+    "projects/-w/notes.jsonl",
+    "history.jsonl",
+];
+
+/// A line of a transcript. The ids come from small sets, so that lines collide in every way they can.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let chain = (
+        (0..8u8, proptest::option::of(0..9u8), 1..4u8, 0..4u8),
+        (0..5u8, any::<bool>(), any::<bool>(), 0..4u8),
+        (0..3u8, 0..60u16, 0..3u8),
+    )
+        .prop_map(|((uuid, parent, session, time), (kind, is_sidechain, is_fork, id), (tool, tokens, text))| {
+            let parent = parent.map_or("null".to_string(), |parent| format!("\"u{parent}\""));
+            let time = match time {
+                0 => String::new(),
+                1 => r#""timestamp":"no time","#.to_string(),
+                other => format!(r#""timestamp":"2026-01-0{other}T10:00:00.000Z","#),
+            };
+            let fork = match is_fork {
+                true => format!(r#""forkedFrom":{{"sessionId":"{}","messageUuid":"u1"}},"#, session_id(1 + session % 3)),
+                false => String::new(),
+            };
+            let usage = format!(
+                r#""usage":{{"input_tokens":{tokens},"output_tokens":{},"cache_read_input_tokens":{}}}"#,
+                tokens % 7,
+                tokens % 5
+            );
+            let body = match kind {
+                0 => format!(r#""type":"user","message":{{"role":"user","content":"text {text}"}}"#),
+                1 => format!(
+                    r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{tool}","content":"done {text}"}}]}},"toolUseResult":{{"stdout":"done {text}","n":{tokens}}}"#
+                ),
+                2 => format!(
+                    r#""type":"assistant","requestId":"r{text}","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"text","text":"answer {text}"}}]}}"#
+                ),
+                3 => format!(
+                    r#""type":"assistant","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"tool_use","id":"t{tool}","name":"Bash","input":{{"command":"ls {text}"}},"caller":{{"type":"direct"}}}}]}}"#
+                ),
+                _ => format!(
+                    r#""type":"progress","toolUseID":"t{tool}","data":{{"type":"agent_progress","agentId":"a000000{text}","message":{{"uuid":"e{id}","message":{{"id":"m{id}","model":"model-{text}",{usage}}}}}}}"#
+                ),
+            };
+            format!(
+                r#"{{"parentUuid":{parent},"uuid":"u{uuid}",{time}{fork}"isSidechain":{is_sidechain},"sessionId":"{}","version":"2.1.{text}","cwd":"/w/{text}","gitBranch":"b{tokens}",{body}}}"#,
+                session_id(session)
+            )
+            .into_bytes()
+        });
+    let state = (0..7u8, 1..4u8, 0..8u8, 0..9u8).prop_map(|(kind, session, uuid, text)| {
+        let session = session_id(session);
+        let line = match kind {
+            0 => format!(r#"{{"type":"summary","summary":"summary {text}","leafUuid":"u{uuid}"}}"#),
+            1 => format!(r#"{{"type":"custom-title","customTitle":"title {text}","sessionId":"{session}"}}"#),
+            2 => format!(r#"{{"type":"ai-title","aiTitle":"model title {text}","sessionId":"{session}"}}"#),
+            3 => format!(
+                r#"{{"type":"continued-in","sessionId":"{session}","continuedInSessionId":"{}"}}"#,
+                session_id(1 + text % 3)
+            ),
+            4 => format!(
+                r#"{{"type":"file-history-snapshot","messageId":"u{uuid}","snapshot":{{"trackedFileBackups":{{"a.txt":{{"backupFileName":"x@v{text}","version":{text}}}}}}}}}"#
+            ),
+            5 => format!(r#"{{"type":"from-the-future-{text}","sessionId":"{session}","version":"2.{text}.1"}}"#),
+            _ => format!(r#"{{"display":"prompt {text}","timestamp":17000000000{text},"project":"/w","sessionId":"{session}"}}"#),
+        };
+        line.into_bytes()
+    });
+    let damage = prop_oneof![
+        Just(b"".to_vec()),
+        Just(b"  ".to_vec()),
+        Just(b"\0\0\0".to_vec()),
+        Just(b"// note".to_vec()),
+        Just(br#"{"type":"pr-link","prNu"#.to_vec()),
+        Just(br#"{"a":"\ud800"}"#.to_vec()),
+        Just(b"{\"a\":\"\xff\"}".to_vec()),
+    ];
+    prop_oneof![8 => chain, 3 => state, 1 => damage]
+}
+
+fn session_id(number: u8) -> String {
+    format!("5e55000{number}-0000-4000-8000-00000000000{number}")
+}
+
+/// A file: its lines, and which of their newlines are missing.
+fn file() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec((line(), 0..12u8), 0..9).prop_map(|lines| {
+        let mut content = Vec::new();
+        for (line, newline) in lines {
+            content.extend(line);
+            if newline > 0 {
+                content.push(b'\n');
+            }
+        }
+        content
+    })
+}
+
+#[derive(Clone)]
+struct Plan {
+    files: Vec<Vec<u8>>,
+    /// For each sync before the last: how much of each file there is, in thousandths, and how many threads.
+    steps: Vec<(Vec<u16>, u8)>,
+    /// When each file was changed, which sets the order of reading.
+    ages: Vec<u8>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (path, content) in FILES.iter().zip(&self.files) {
+            writeln!(f, "{path}\n{}", sandbox::text(content))?;
+        }
+        writeln!(f, "steps {:?}, ages {:?}", self.steps, self.ages)
+    }
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let steps = proptest::collection::vec(
+        (proptest::collection::vec(0..=1000u16, FILES.len()), 1..9u8),
+        0..4,
+    );
+    (
+        proptest::collection::vec(file(), FILES.len()),
+        steps,
+        proptest::collection::vec(any::<u8>(), FILES.len()),
+    )
+        .prop_map(|(files, mut steps, ages)| {
+            // Files only grow.
+            for index in 0..FILES.len() {
+                let mut cuts: Vec<u16> = steps.iter().map(|(cuts, _)| cuts[index]).collect();
+                cuts.sort_unstable();
+                for (step, cut) in steps.iter_mut().zip(cuts) {
+                    step.0[index] = cut;
+                }
+            }
+            Plan { files, steps, ages }
+        })
+}
+
+fn write_home(sandbox: &Sandbox, plan: &Plan, cuts: Option<&[u16]>) {
+    for (index, path) in FILES.iter().enumerate() {
+        let content = &plan.files[index];
+        let length = cuts.map_or(content.len(), |cuts| {
+            content.len() * usize::from(cuts[index]) / 1000
+        });
+        if cuts.is_some() && length == 0 {
+            continue;
+        }
+        let file = sandbox.write(path, &content[..length]);
+        set_age(&file, plan.ages[index], cuts.map_or(0, |cuts| cuts[index]));
+    }
+}
+
+fn set_age(path: &Path, age: u8, step: u16) {
+    let time =
+        UNIX_EPOCH + Duration::from_secs(1_700_000_000 + u64::from(age) * 1000 + u64::from(step));
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_times(FileTimes::new().set_modified(time)).unwrap();
+}
+
+/// What one clean sync makes of a plan's home.
+fn clean_hash(plan: &Plan) -> String {
+    let sandbox = Sandbox::new();
+    let fixed_order = Plan {
+        ages: vec![0; FILES.len()],
+        ..plan.clone()
+    };
+    write_home(&sandbox, &fixed_order, None);
+    sandbox.sync_with(&["--threads", "1"]);
+    sandbox.check();
+    sandbox.hash()
+}
+
+/// 40 cases with every change; PROPTEST_CASES for more. Cases that once failed are kept beside this file.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 40;
+    }
+    config
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_split_order_and_thread_count_gives_the_same_content(plan in plan()) {
+        let sandbox = Sandbox::new();
+        for (cuts, threads) in &plan.steps {
+            write_home(&sandbox, &plan, Some(cuts));
+            sandbox.sync_with(&["--threads", &threads.to_string()]);
+            sandbox.check();
+        }
+        write_home(&sandbox, &plan, None);
+        sandbox.sync();
+        sandbox.check();
+        let hash = sandbox.hash();
+        prop_assert_eq!(&hash, &clean_hash(&plan));
+
+        sandbox.sync();
+        prop_assert_eq!(&sandbox.hash(), &hash, "a second sync changed something");
+        sandbox.ok(&["rebuild"]);
+        prop_assert_eq!(&sandbox.hash(), &hash, "a rebuild changed something");
+        fs::remove_dir_all(sandbox.home().join("projects")).unwrap();
+        sandbox.sync();
+        prop_assert_eq!(&sandbox.hash(), &hash, "deleting the sources changed something");
+    }
+}
