@@ -113,6 +113,7 @@ create table unknown_kinds (
     line_number integer not null,
     unique (level, name)
 ) strict;
+create index unknown_kinds_by_file on unknown_kinds (file_id);
 
 -------------------------------------------------------------------------------------------------------------------
 -- Conversation
@@ -143,6 +144,8 @@ create table sessions (
 ) strict;
 create index sessions_by_project on sessions (project_id);
 create index sessions_by_start on sessions (started_at);
+create index sessions_by_fork on sessions (forked_from_session_id) where forked_from_session_id is not null;
+create index sessions_by_continuation on sessions (continued_in_session_id) where continued_in_session_id is not null;
 
 create table agents (
     -- One row per sub-agent run.
@@ -159,6 +162,8 @@ create table agents (
     ended_at text,
     unique (session_id, agent_id)
 ) strict;
+create index agents_by_parent on agents (parent_agent_key) where parent_agent_key is not null;
+create index agents_by_spawn on agents (spawned_by_tool_use_id) where spawned_by_tool_use_id is not null;
 
 create table messages (
     -- One row per chain record: a line with a uuid and a parentUuid (user, assistant, system, attachment, progress).
@@ -210,6 +215,7 @@ create table messages (
 create index messages_by_session on messages (session_id, sent_at);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
+create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
 create index messages_by_agent on messages (agent_key) where agent_key is not null;
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
@@ -427,3 +433,5 @@ create table usage_lines (
 ) strict;
 create index usage_lines_by_response on usage_lines (api_response_id);
 create index usage_lines_by_message on usage_lines (message_id);
+create index usage_lines_by_session on usage_lines (session_id);
+create index usage_lines_by_agent on usage_lines (agent_key) where agent_key is not null;

@@ -187,6 +187,14 @@ pub fn open_read_only(path: &Path) -> Result<Connection> {
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    configure(&connection).map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => not_ours(path),
+        _ => error.into(),
+    })?;
+    Ok(connection)
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::from_secs(30))?;
     // A small cache stays in the processor's: measured faster than a large one.
     connection.pragma_update(None, "cache_size", -16384)?;
@@ -194,23 +202,15 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.set_prepared_statement_cache_capacity(128);
-    functions::register(&connection)?;
-    Ok(connection)
+    functions::register(connection)
 }
 
 /// Refuses a file that is not ours, and one that a newer program wrote.
 fn identify(connection: &Connection, path: &Path) -> Result<()> {
-    let not_ours = || {
-        Error::Unusable(format!(
-            "{} is not a cc-etl database; name another with --db",
-            path.display()
-        ))
-    };
-    let application_id: i32 = connection
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(|_| not_ours())?;
+    let application_id: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application_id != APPLICATION_ID {
-        return Err(not_ours());
+        return Err(not_ours(path));
     }
     let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version > SCHEMA_VERSION {
@@ -220,6 +220,13 @@ fn identify(connection: &Connection, path: &Path) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+fn not_ours(path: &Path) -> Error {
+    let path = path.display();
+    Error::Unusable(format!(
+        "{path} is not a cc-etl database; name another with --db FILE"
+    ))
 }
 
 /// The statements of the schema.

@@ -1,0 +1,481 @@
+//! The program as people use it.
+
+mod sandbox;
+
+use cc_etl::changes;
+use cc_etl::discover::{Discovery, SourceFile, Stat};
+use sandbox::{Sandbox, text};
+use std::fs;
+
+const SESSION: &str = "5e550001-0000-4000-8000-000000000001";
+const OTHER: &str = "5e550002-0000-4000-8000-000000000002";
+
+fn message(uuid: &str, session: &str, content: &str) -> String {
+    format!(
+        r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"role":"user","content":"{content}"}},"uuid":"{uuid}","timestamp":"2026-01-10T10:00:00.000Z","sessionId":"{session}","version":"2.1.0","cwd":"/w"}}
+"#
+    )
+}
+
+fn main_file() -> String {
+    format!("projects/-w/{SESSION}.jsonl")
+}
+
+/// A home with two sessions, one of them with an agent.
+fn two_sessions() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(&main_file(), message("u1", SESSION, "hello"));
+    sandbox.write(
+        &format!("projects/-w/{SESSION}/subagents/agent-a1.jsonl"),
+        message("u2", SESSION, "do it").replace(
+            "\"isSidechain\":false",
+            "\"isSidechain\":true,\"agentId\":\"a1\"",
+        ),
+    );
+    sandbox.write(
+        &format!("projects/-w/{OTHER}.jsonl"),
+        message("u3", OTHER, "good morning"),
+    );
+    sandbox
+}
+
+#[test]
+fn without_a_home_it_says_how_to_name_one() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.run(&["sync"]);
+    assert_eq!(output.status.code(), Some(66));
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("--source") && message.contains("--demo"),
+        "{message}"
+    );
+    let output = sandbox.run(&["sync", "--source", "/nowhere"]);
+    assert_eq!(output.status.code(), Some(66));
+}
+
+#[test]
+fn homes_are_found_by_the_environment() {
+    let sandbox = two_sessions();
+    let second = Sandbox::new();
+    second.write(
+        "projects/-v/5e550003-0000-4000-8000-000000000003.jsonl",
+        message("v1", "s", "second home"),
+    );
+    let homes = format!("{},{}", sandbox.home().display(), second.home().display());
+    let output = sandbox
+        .command(&["sync"])
+        .env("CLAUDE_CONFIG_DIR", homes)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(sandbox.count("select count(*) from sources"), 2);
+    assert_eq!(sandbox.count("select count(*) from messages"), 4);
+}
+
+#[test]
+fn a_wrong_argument_is_a_usage_error() {
+    let sandbox = Sandbox::new();
+    assert_eq!(
+        sandbox.run(&["sync", "--threads", "0"]).status.code(),
+        Some(2)
+    );
+    assert_eq!(sandbox.run(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_second_sync_reads_nothing() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    // Files that were only just written are looked at again.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    sandbox.sync();
+    let runs = sandbox.count("select count(*) from sync_runs");
+    let summary: serde_json::Value = serde_json::from_str(&sandbox.sync_with(&["--json"])).unwrap();
+    assert_eq!(summary["changed_files"], 0);
+    assert_eq!(summary["bytes"], 0);
+    assert_eq!(sandbox.count("select count(*) from sync_runs"), runs);
+    assert!(sandbox.sync().contains("nothing"));
+}
+
+#[test]
+fn an_unchanged_file_is_not_opened() {
+    let sandbox = two_sessions();
+    let file = sandbox.home().join(main_file());
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    sandbox.sync();
+    // In place of the file stands a folder: whoever opens it finds that it has changed.
+    let source = SourceFile {
+        absolute: sandbox.home(),
+        path: main_file(),
+        path_bytes: None,
+        stat: Stat::of(&fs::metadata(&file).unwrap()),
+    };
+    let found = |stat| Discovery {
+        files: vec![SourceFile {
+            stat,
+            ..source.clone()
+        }],
+        ..Discovery::default()
+    };
+    let changed = |discovery: Discovery| {
+        let changes = changes::compare(&sandbox.connection(), 1, &discovery, false).unwrap();
+        changes.files.len()
+    };
+    assert_eq!(changed(found(source.stat)), 0);
+    let modified = Stat {
+        modified_ns: source.stat.modified_ns + 1,
+        ..source.stat
+    };
+    assert_eq!(changed(found(modified)), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_database_is_readable_by_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = two_sessions();
+    sandbox.sync();
+    for file in ["test.db", "test.db.lock"] {
+        let mode = fs::metadata(sandbox.path(file))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn what_is_appended_is_read_from_where_it_begins() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let first = message("u1", SESSION, "hello");
+    sandbox.write(&main_file(), first + &message("u4", SESSION, "and more"));
+    let summary: serde_json::Value = serde_json::from_str(&sandbox.sync_with(&["--json"])).unwrap();
+    assert_eq!(summary["changed_files"], 1);
+    assert_eq!(summary["messages"], 1);
+    assert_eq!(summary["bytes"], message("u4", SESSION, "and more").len());
+    assert_eq!(
+        sandbox.query("select line_number from messages where uuid = 'u4'"),
+        ["2"]
+    );
+    assert_eq!(sandbox.count("select count(*) from archive_chunks"), 3);
+}
+
+#[test]
+fn a_rewritten_file_is_a_new_version_and_the_old_rows_stay() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    sandbox.write(&main_file(), message("u9", SESSION, "all is different now"));
+    let summary = sandbox.sync();
+    assert!(
+        summary.contains("1 rewritten: the old version stays"),
+        "{summary}"
+    );
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select uuid, generation, is_current from messages join files using (file_id) where kind = 'session' order by uuid"),
+        ["u1|1|0", "u3|1|1", "u9|2|1"]
+    );
+    sandbox.ok(&[
+        "restore",
+        "--all-versions",
+        "--out",
+        sandbox.path("out").to_str().unwrap(),
+    ]);
+    let restored = sandbox.path("out").join(main_file());
+    assert_eq!(
+        fs::read_to_string(&restored).unwrap(),
+        message("u9", SESSION, "all is different now")
+    );
+    let old = restored.with_extension("jsonl.version-1");
+    assert_eq!(
+        fs::read_to_string(old).unwrap(),
+        message("u1", SESSION, "hello")
+    );
+}
+
+#[test]
+fn a_file_that_shrank_is_a_new_version_too() {
+    let sandbox = Sandbox::new();
+    let long = message("u1", SESSION, "hello") + &message("u2", SESSION, "more");
+    sandbox.write(&main_file(), &long);
+    sandbox.sync();
+    sandbox.write(&main_file(), message("u1", SESSION, "hello"));
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select uuid from messages order by uuid"),
+        ["u1", "u2"]
+    );
+    assert_eq!(
+        sandbox.query("select reason, is_different from message_copies"),
+        ["rewritten_file|0"]
+    );
+}
+
+#[test]
+fn a_file_that_is_gone_keeps_its_rows() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let hash = sandbox.hash();
+    fs::remove_file(sandbox.home().join(main_file())).unwrap();
+    let summary = sandbox.sync();
+    assert!(
+        summary.contains("1 gone: what they held stays"),
+        "{summary}"
+    );
+    assert_eq!(
+        sandbox.count("select count(*) from files where missing_since is not null"),
+        1
+    );
+    assert_eq!(sandbox.hash(), hash);
+    sandbox.write(&main_file(), message("u1", SESSION, "hello"));
+    sandbox.sync();
+    assert_eq!(
+        sandbox.count("select count(*) from files where missing_since is not null"),
+        0
+    );
+    assert_eq!(sandbox.hash(), hash);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_named_and_costs_nothing_else() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    let sandbox = two_sessions();
+    let folder = sandbox.home().join("projects/-w/locked");
+    let file = sandbox.home().join("projects/-w/secret.jsonl");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("a.jsonl"), "{}\n").unwrap();
+    fs::write(&file, "{}\n").unwrap();
+    let mut command = sandbox.command(&["sync", "--source", sandbox.home().to_str().unwrap()]);
+    if fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0) {
+        // Root can read everything; somebody else runs the program.
+        chown(sandbox.path(""), Some(65534), None).unwrap();
+        command.uid(65534);
+    }
+    for path in [&folder, &file] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let output = command.output().unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("locked") && message.contains("secret.jsonl"),
+        "{message}"
+    );
+    assert_eq!(sandbox.count("select count(*) from messages"), 3);
+}
+
+#[test]
+fn a_single_transcript_can_be_synced() {
+    let sandbox = two_sessions();
+    let file = sandbox.home().join(main_file());
+    sandbox.ok(&["sync", "--file", file.to_str().unwrap()]);
+    assert_eq!(sandbox.query("select uuid from messages"), ["u1"]);
+    sandbox.sync();
+    assert_eq!(sandbox.count("select count(*) from messages"), 3);
+    assert_eq!(sandbox.count("select count(*) from sources"), 1);
+    sandbox.ok(&["sync", "--file", file.to_str().unwrap()]);
+    assert_eq!(
+        sandbox.count("select count(*) from files where missing_since is not null"),
+        0
+    );
+    let output = sandbox.run(&["sync", "--file", "/etc/hostname"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_session_is_restored_by_the_start_of_its_id_with_its_agents() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let out = sandbox.path("out");
+    sandbox.ok(&["restore", &SESSION[..8], "--out", out.to_str().unwrap()]);
+    assert!(out.join(main_file()).exists());
+    assert!(
+        out.join(format!("projects/-w/{SESSION}/subagents/agent-a1.jsonl"))
+            .exists()
+    );
+    assert!(!out.join(format!("projects/-w/{OTHER}.jsonl")).exists());
+    let original = fs::metadata(sandbox.home().join(main_file()))
+        .unwrap()
+        .modified()
+        .unwrap();
+    assert_eq!(
+        fs::metadata(out.join(main_file()))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        original
+    );
+
+    let again = sandbox.run(&["restore", &SESSION[..8], "--out", out.to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(1), "nothing is overwritten");
+    let unknown = sandbox.run(&["restore", "ffff", "--out", out.to_str().unwrap()]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let ambiguous = sandbox.run(&["restore", "5e55", "--out", out.to_str().unwrap()]);
+    assert_eq!(ambiguous.status.code(), Some(2));
+}
+
+#[test]
+fn two_syncs_at_once_are_one_too_many() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let lock = fs::OpenOptions::new()
+        .write(true)
+        .open(sandbox.path("test.db.lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let home = sandbox.home();
+    let output = sandbox.run(&["sync", "--source", home.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(75));
+    assert!(
+        text(&output.stderr).contains("another sync"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_foreign_or_newer_database_is_refused() {
+    let sandbox = two_sessions();
+    let home = sandbox.home();
+    fs::write(
+        sandbox.database(),
+        "not a database at all, but long enough to look like a file with a header",
+    )
+    .unwrap();
+    assert_eq!(
+        sandbox
+            .run(&["sync", "--source", home.to_str().unwrap()])
+            .status
+            .code(),
+        Some(78)
+    );
+    fs::remove_file(sandbox.database()).unwrap();
+
+    let foreign = rusqlite::Connection::open(sandbox.database()).unwrap();
+    foreign
+        .execute_batch("create table precious (a); insert into precious values (1)")
+        .unwrap();
+    drop(foreign);
+    assert_eq!(
+        sandbox
+            .run(&["sync", "--source", home.to_str().unwrap()])
+            .status
+            .code(),
+        Some(78)
+    );
+    assert_eq!(sandbox.count("select count(*) from precious"), 1);
+    fs::remove_file(sandbox.database()).unwrap();
+
+    sandbox.sync();
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection.pragma_update(None, "user_version", 999).unwrap();
+    drop(connection);
+    let output = sandbox.run(&["sync", "--source", home.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(
+        text(&output.stderr).contains("schema 999"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn invented_and_real_history_are_not_mixed() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let output = sandbox.run(&["sync", "--demo"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--db"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn commands_that_read_say_when_there_is_no_database() {
+    let sandbox = Sandbox::new();
+    for arguments in [&["check"][..], &["rebuild"], &["restore", "--out", "x"]] {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(66), "{arguments:?}");
+        assert!(
+            text(&output.stderr).contains("cc-etl sync"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+    assert!(!sandbox.database().exists());
+}
+
+#[test]
+fn check_finds_what_is_wrong() {
+    for (damage, check) in [
+        (
+            "delete from messages where uuid = 'u1'",
+            "every line is accounted for",
+        ),
+        (
+            "update archive_chunks set content = x'00' where archive_chunk_id = 1",
+            "the archive can be read",
+        ),
+        (
+            "delete from archive_chunks where archive_chunk_id = 1",
+            "the archive has every byte",
+        ),
+        (
+            "update messages set session_id = 'nobody'",
+            "foreign keys are true",
+        ),
+        (
+            "update files set line_count = line_count + 1",
+            "every line is accounted for",
+        ),
+    ] {
+        let sandbox = two_sessions();
+        sandbox.sync();
+        sandbox.check();
+        let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .unwrap();
+        connection.execute_batch(damage).unwrap();
+        drop(connection);
+        let output = sandbox.run(&["check"]);
+        assert_eq!(output.status.code(), Some(1), "{damage}");
+        let failed = text(&output.stdout);
+        assert!(
+            failed.contains(&format!("FAILED  {check}")),
+            "{damage}\n{failed}"
+        );
+    }
+}
+
+#[test]
+fn a_rebuild_that_cannot_read_the_archive_changes_nothing() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch("update archive_chunks set content = x'00' where archive_chunk_id = 1")
+        .unwrap();
+    drop(connection);
+    assert_eq!(sandbox.run(&["rebuild"]).status.code(), Some(1));
+    assert_eq!(sandbox.count("select count(*) from messages"), 3);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let sandbox = Sandbox::new();
+    let mut child = sandbox
+        .command(&["schema"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
