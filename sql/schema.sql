@@ -165,6 +165,21 @@ create table agents (
 create index agents_by_parent on agents (parent_agent_key) where parent_agent_key is not null;
 create index agents_by_spawn on agents (spawned_by_tool_use_id) where spawned_by_tool_use_id is not null;
 
+create table agent_links (
+    -- One row per agent, call and way in which lines tell that the call spawned the agent.
+    agent_link_id integer primary key,
+    session_id text not null references sessions deferrable initially deferred,
+    agent_id text not null,
+    tool_use_id text not null, -- as written; the call may be nowhere
+    method text not null check (method in (
+        'result', -- toolUseResult.agentId beside the call's result
+        'progress', -- parentToolUseID of an agent_progress record
+        'notification', -- a task notification
+        'text' -- "agentId: ..." at the end of the result's text
+    )),
+    unique (session_id, agent_id, tool_use_id, method)
+) strict;
+
 create table messages (
     -- One row per chain record: a line with a uuid and a parentUuid (user, assistant, system, attachment, progress).
     -- A uuid that stands on several lines is one message: in each file its last line, between files the one with the
@@ -185,7 +200,24 @@ create table messages (
     type text, -- user, assistant, system, attachment, progress, or what a newer version brings
     subtype text, -- subtype of system, attachment.type, data.type of progress
     role text, -- message.role
-    prompt_kind text, -- who wrote a user text
+    prompt_kind text check (prompt_kind in (
+        'human', -- typed by the person, or pasted, or only an image
+        'slash_command', -- typed by the person: command_name and command_arguments
+        'bash_command', -- typed by the person behind "!"
+        'memory_note', -- typed by the person behind "#"
+        'sdk_prompt', -- by a program that drives Claude Code, or by a person with -p
+        'agent_prompt', -- what an agent was told to do
+        'agent_message', -- to an agent, from another one
+        'tool_result', -- carries tool results; text of the person may stand beside them
+        'compact_summary', -- what compaction left of the conversation
+        'interrupt', -- the person stopped the turn
+        'machine' -- written by the program in the person's place: machine_kind
+    )), -- who wrote the text of a user record, of a queued one or of a local command
+    machine_kind text, -- of machine texts: task_notification, command_output, hook, timer, ...
+    prompt_text text, -- what the person typed, where it is not all of the message's text
+    command_name text, -- of a slash command, with the slash
+    command_arguments text,
+    plan_session_id text, -- the session whose plan is handed over here
     model text, -- message.model
     api_response_id integer references api_responses deferrable initially deferred, -- message.id
     request_id text, -- requestId
@@ -193,9 +225,25 @@ create table messages (
     prompt_id text, -- promptId: the turn
     permission_mode text, -- permissionMode
     prompt_source text, -- promptSource
+    origin_kind text, -- origin.kind
+    effort text,
+    attribution_skill text, -- attributionSkill: what drove the call
+    attribution_plugin text, -- attributionPlugin
+    attribution_agent text, -- attributionAgent
+    attribution_mcp_server text, -- attributionMcpServer
+    attribution_mcp_tool text, -- attributionMcpTool
+    error text, -- of a failed API call
+    interrupted_message_id text, -- interruptedMessageId: the response that was stopped
+    tool_denial_kind text, -- toolDenialKind
+    user_feedback text, -- userFeedback: the reason typed with a denial
     tool_use_id text, -- toolUseID: the call that a progress, system or attachment record is about
     parent_tool_use_id text, -- parentToolUseID
+    source_tool_use_id text, -- sourceToolUseID: the call that brought this text, as a skill does
     forked_from_session_id text, -- forkedFrom.sessionId: the session it was copied from
+    origin_session_id text, -- session_id where it differs from sessionId: the session that the line was copied from
+    session_kind text, -- sessionKind
+    team_name text, -- teamName
+    agent_name text, -- agentName
     cwd text,
     git_branch text, -- gitBranch
     version text, -- of Claude Code
@@ -209,7 +257,9 @@ create table messages (
     is_meta integer check (is_meta in (0, 1)), -- isMeta: written by the program
     is_compact_summary integer check (is_compact_summary in (0, 1)), -- isCompactSummary
     is_api_error integer check (is_api_error in (0, 1)), -- isApiErrorMessage
-    has_string_content integer check (has_string_content in (0, 1)), -- message.content is a string, not a list
+    has_string_content integer check (has_string_content in (0, 1)), -- the content is a string, not a list
+    has_own_session integer check (has_own_session in (0, 1)), -- 0 when the line names no session and its file does
+    duration_ms integer, -- durationMs: of a turn, of an old response
     sent_at text -- timestamp
 ) strict;
 create index messages_by_session on messages (session_id, sent_at);
@@ -219,6 +269,9 @@ create index messages_by_logical_parent on messages (logical_parent_message_id) 
 create index messages_by_agent on messages (agent_key) where agent_key is not null;
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
+create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
+create index messages_by_subtype on messages (subtype, session_id) where subtype is not null;
+create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
 create index messages_with_logical_parent on messages (logical_parent_uuid) where logical_parent_uuid is not null;
 
@@ -256,6 +309,7 @@ create table content_blocks (
     position integer not null, -- in the message, from 0
     part_number integer not null, -- 0 for the block itself, 1, 2, ... for the parts inside a tool result
     type text, -- text, thinking, tool_use, tool_result, image, document, ...
+    prompt_kind text, -- of a text beside a tool result: who wrote it
     text text, -- text or thinking; a tool result's text stands in tool_results.content
     byte_length integer, -- of the text, or of the decoded image or document
     media_type text, -- of an image or document; its bytes are in the archive only
@@ -279,7 +333,10 @@ create table tool_uses (
     description text,
     subagent_type text,
     skill text,
-    input_json text
+    change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a call that changes a file
+    input_json text,
+    input_lines_added integer, -- what the input alone tells of the change
+    input_lines_removed integer
 ) strict;
 create index tool_uses_by_message on tool_uses (message_id);
 create index tool_uses_by_block on tool_uses (block_id);
@@ -300,14 +357,89 @@ create table tool_results (
     source_tool_use_id text, -- tool_use_id, as written
     message_id integer not null references messages deferrable initially deferred,
     block_id integer not null unique references content_blocks deferrable initially deferred,
+    outcome text not null check (outcome in (
+        'ok',
+        'backgrounded', -- goes on behind the conversation
+        'error', -- failed in any other way
+        'invalid_input', -- the call made no sense
+        'timeout',
+        'unknown_outcome', -- the session ended before the result was recorded
+        'cancelled', -- because a call beside it failed
+        'hook_blocked', -- by a hook
+        'permission_denied', -- by a rule or a mode; never run
+        'user_rejected', -- by the person
+        'interrupted' -- by the person, while it ran
+    )), -- how the call ended
+    denial_reason text, -- what the person said with a rejection
+    agent_id text, -- toolUseResult.agentId: the agent that the call spawned
+    workflow_run_id text, -- toolUseResult.runId
+    background_task_id text, -- toolUseResult.backgroundTaskId
+    persisted_name text, -- file under the session's tool-results/ that has the whole output
+    change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a changed file
+    changed_path text,
     content text, -- what the model was shown; the text parts of a list joined by newlines
-    byte_length integer, -- of content
     details_json text, -- toolUseResult without what content already says
-    is_error integer check (is_error in (0, 1))
+    byte_length integer, -- of content
+    persisted_bytes integer, -- toolUseResult.persistedOutputSize
+    exit_code integer, -- of a failed command, from its text
+    duration_ms integer, -- as the tool tells it; the time between call and result is in the view tool_calls
+    lines_added integer, -- of a changed file
+    lines_removed integer,
+    line_count_source text check (line_count_source in ('patch', 'content', 'git_diff', 'strings')),
+    is_error integer check (is_error in (0, 1)),
+    is_user_modified integer check (is_user_modified in (0, 1)), -- userModified: the person changed the edit
+    is_staged integer check (is_staged in (0, 1)), -- staged: prepared and not yet applied
+    has_string_content integer check (has_string_content in (0, 1)) -- the content is a string, not a list
 ) strict;
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
 create index tool_results_without_use on tool_results (source_tool_use_id) where tool_use_id is null and source_tool_use_id is not null;
+
+create table file_changes (
+    -- One row per file changed by a tool call.
+    file_change_id integer primary key,
+    tool_use_id text not null references tool_uses deferrable initially deferred,
+    file_path text not null,
+    kind text not null check (kind in ('create', 'update', 'edit', 'notebook')),
+    lines_added integer, -- NULL when nothing tells
+    lines_removed integer,
+    line_count_source text check (line_count_source in (
+        'patch', -- structuredPatch
+        'content', -- the whole text of a new file
+        'git_diff', -- gitDiff
+        'strings', -- old and new string
+        'input' -- the call's input, where the result says nothing
+    )),
+    is_user_modified integer check (is_user_modified in (0, 1)), -- the person changed the edit
+    unique (tool_use_id, file_path)
+) strict;
+create index file_changes_by_path on file_changes (file_path);
+
+create table git_operations (
+    -- One row per commit, push, branch or pull request that a command made.
+    git_operation_id integer primary key,
+    tool_result_id integer not null references tool_results deferrable initially deferred,
+    kind text not null check (kind in ('commit', 'push', 'branch', 'pr')),
+    action text, -- of a branch or pull request; of a commit its kind
+    branch text,
+    commit_sha text,
+    pr_number integer,
+    pr_url text,
+    unique (tool_result_id, kind)
+) strict;
+
+create table web_requests (
+    -- One row per page fetched or search made.
+    web_request_id integer primary key,
+    tool_result_id integer not null unique references tool_results deferrable initially deferred,
+    kind text not null check (kind in ('fetch', 'search')),
+    url text,
+    query text,
+    status_code integer, -- code: a redirect or a 404 is no error of the tool
+    response_bytes integer, -- bytes
+    search_count integer, -- searchCount: what is paid for
+    duration_ms integer
+) strict;
 
 create table events (
     -- One row per record without a uuid: titles, modes, queue operations, summaries, snapshots, costs, links.
@@ -328,6 +460,27 @@ create index events_by_session on events (session_id, type);
 create index events_by_message on events (message_uuid) where message_uuid is not null;
 create index events_by_related_session on events (related_session_id) where related_session_id is not null;
 create index events_with_summary on events (message_uuid) where type = 'summary';
+
+create table task_notifications (
+    -- One row per notice about a task in the background, each time it was queued or delivered.
+    task_notification_id integer primary key,
+    message_id integer references messages deferrable initially deferred, -- the message that delivers it
+    event_id integer references events deferrable initially deferred, -- the queue operation that holds it
+    file_id integer not null references files deferrable initially deferred,
+    byte_offset integer not null, -- of the record
+    position integer not null, -- in the record
+    session_id text references sessions deferrable initially deferred,
+    task_id text, -- for agents the agentId
+    tool_use_id text, -- the call that began the task, as written
+    status text, -- completed, failed, stopped, killed
+    summary text,
+    result text,
+    notified_at text,
+    unique (file_id, byte_offset, position)
+) strict;
+create index task_notifications_by_message on task_notifications (message_id) where message_id is not null;
+create index task_notifications_by_event on task_notifications (event_id) where event_id is not null;
+create index task_notifications_by_session on task_notifications (session_id, task_id);
 
 create table file_backups (
     -- One row per file in a file-history snapshot: Claude Code's copy of a file before it changed it.

@@ -8,6 +8,7 @@
 mod copies;
 mod functions;
 pub mod hash;
+mod insert;
 mod load;
 mod tool_uses;
 

@@ -1,10 +1,15 @@
 //! Records -> rows: the only place that gives meaning, and the only one that knows both Claude's field names and our
 //! column names. Pure: what a line becomes depends on the line and on the path of its file.
 
+mod agent_link;
+mod change;
 mod content;
 mod event;
 mod extra;
 mod message;
+mod notification;
+mod outcome;
+mod prompt;
 mod tool;
 mod unknown;
 mod usage;

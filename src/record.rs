@@ -12,7 +12,8 @@ mod usage;
 pub use block::{Block, Content, ContentOf, Part, PartContent, Source};
 pub(crate) use json::object;
 pub use json::{
-    Json, Lenient, Rest, number as json_number, parse_object, push_string, text as json_text,
+    Json, Lenient, Rest, flag as json_flag, number as json_number, parse_object, push_string,
+    text as json_text,
 };
 pub use message::Message;
 pub use usage::{CacheCreation, OutputDetails, ServerToolUse, Usage};
@@ -62,7 +63,27 @@ json::object! {
         /// On copies made by /branch and the SDK.
         "forkedFrom" => forked_from: Fork,
         /// Who sent a prompt.
-        "origin" => origin: raw,
+        "origin" => origin: Origin,
+        "effort" => effort: text,
+        "attributionSkill" => attribution_skill: text,
+        "attributionPlugin" => attribution_plugin: text,
+        "attributionAgent" => attribution_agent: text,
+        "attributionMcpServer" => attribution_mcp_server: text,
+        "attributionMcpTool" => attribution_mcp_tool: text,
+        "error" => error: text,
+        "interruptedMessageId" => interrupted_message_id: text,
+        /// Since 2.1.204.
+        "toolDenialKind" => tool_denial_kind: text,
+        "userFeedback" => user_feedback: long_text,
+        "sourceToolUseID" => source_tool_use_id: text,
+        /// Since 2.1.204; where it differs from sessionId, the line was copied from there.
+        "session_id" => origin_session_id: text,
+        "sessionKind" => session_kind: text,
+        "teamName" => team_name: text,
+        "agentName" => agent_name: text,
+        "durationMs" => duration_ms: number,
+        /// On the prompt that hands an accepted plan to a new session.
+        "planContent" => plan_content: raw,
     }
 }
 
@@ -77,6 +98,13 @@ json::object! {
     /// `forkedFrom`: where a record was copied from.
     pub struct Fork {
         "sessionId" => session_id: text,
+    }
+}
+
+json::object! {
+    /// `origin`: who sent a prompt.
+    pub struct Origin {
+        "kind" => kind: text,
     }
 }
 

@@ -4,6 +4,17 @@
 
 use rusqlite::Statement;
 
+/// A row of a table.
+pub trait Row {
+    /// The table.
+    const TABLE: &'static str;
+    /// Its columns, as far as they are written from here.
+    const COLUMNS: &'static [&'static str];
+
+    /// Runs a statement with one parameter per column.
+    fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
+}
+
 /// Declares the struct of a table and how it is written. `"column" => field` where Rust cannot use the column's name.
 macro_rules! tables {
     ($(
@@ -15,14 +26,11 @@ macro_rules! tables {
         #[allow(missing_docs)]
         pub struct $name { $( pub $field: $type ),* }
 
-        impl $name {
-            /// The table.
-            pub const TABLE: &'static str = $table;
-            /// Its columns, as far as they are written from here.
-            pub const COLUMNS: &'static [&'static str] = &[$($column),*];
+        impl Row for $name {
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
 
-            /// Runs a statement with one parameter per column.
-            pub fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+            fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
                 statement.execute(rusqlite::params![$(self.$field),*])
             }
         }
@@ -55,6 +63,12 @@ tables! {
         "type" => kind: Option<String>,
         "subtype" => subtype: Option<String>,
         "role" => role: Option<String>,
+        "prompt_kind" => prompt_kind: Option<&'static str>,
+        "machine_kind" => machine_kind: Option<String>,
+        "prompt_text" => prompt_text: Option<String>,
+        "command_name" => command_name: Option<String>,
+        "command_arguments" => command_arguments: Option<String>,
+        "plan_session_id" => plan_session_id: Option<String>,
         "model" => model: Option<String>,
         "api_response_id" => api_response_id: Option<i64>,
         "request_id" => request_id: Option<String>,
@@ -62,9 +76,25 @@ tables! {
         "prompt_id" => prompt_id: Option<String>,
         "permission_mode" => permission_mode: Option<String>,
         "prompt_source" => prompt_source: Option<String>,
+        "origin_kind" => origin_kind: Option<String>,
+        "effort" => effort: Option<String>,
+        "attribution_skill" => attribution_skill: Option<String>,
+        "attribution_plugin" => attribution_plugin: Option<String>,
+        "attribution_agent" => attribution_agent: Option<String>,
+        "attribution_mcp_server" => attribution_mcp_server: Option<String>,
+        "attribution_mcp_tool" => attribution_mcp_tool: Option<String>,
+        "error" => error: Option<String>,
+        "interrupted_message_id" => interrupted_message_id: Option<String>,
+        "tool_denial_kind" => tool_denial_kind: Option<String>,
+        "user_feedback" => user_feedback: Option<String>,
         "tool_use_id" => tool_use_id: Option<String>,
         "parent_tool_use_id" => parent_tool_use_id: Option<String>,
+        "source_tool_use_id" => source_tool_use_id: Option<String>,
         "forked_from_session_id" => forked_from_session_id: Option<String>,
+        "origin_session_id" => origin_session_id: Option<String>,
+        "session_kind" => session_kind: Option<String>,
+        "team_name" => team_name: Option<String>,
+        "agent_name" => agent_name: Option<String>,
         "cwd" => cwd: Option<String>,
         "git_branch" => git_branch: Option<String>,
         "version" => version: Option<String>,
@@ -79,6 +109,8 @@ tables! {
         "is_compact_summary" => is_compact_summary: Option<bool>,
         "is_api_error" => is_api_error: Option<bool>,
         "has_string_content" => has_string_content: Option<bool>,
+        "has_own_session" => has_own_session: Option<bool>,
+        "duration_ms" => duration_ms: Option<i64>,
         "sent_at" => sent_at: Option<String>,
     }
 
@@ -104,6 +136,7 @@ tables! {
         "position" => position: i64,
         "part_number" => part_number: i64,
         "type" => kind: Option<String>,
+        "prompt_kind" => prompt_kind: Option<&'static str>,
         "text" => text: Option<String>,
         "byte_length" => byte_length: Option<i64>,
         "media_type" => media_type: Option<String>,
@@ -126,18 +159,86 @@ tables! {
         "description" => description: Option<String>,
         "subagent_type" => subagent_type: Option<String>,
         "skill" => skill: Option<String>,
+        "change_kind" => change_kind: Option<&'static str>,
         "input_json" => input_json: Option<String>,
+        "input_lines_added" => input_lines_added: Option<i64>,
+        "input_lines_removed" => input_lines_removed: Option<i64>,
     }
 
     /// An answer to a tool call.
     "tool_results" => ToolResult {
+        "tool_result_id" => tool_result_id: i64,
         "source_tool_use_id" => source_tool_use_id: Option<String>,
         "message_id" => message_id: i64,
         "block_id" => block_id: i64,
+        "outcome" => outcome: &'static str,
+        "denial_reason" => denial_reason: Option<String>,
+        "agent_id" => agent_id: Option<String>,
+        "workflow_run_id" => workflow_run_id: Option<String>,
+        "background_task_id" => background_task_id: Option<String>,
+        "persisted_name" => persisted_name: Option<String>,
+        "change_kind" => change_kind: Option<&'static str>,
+        "changed_path" => changed_path: Option<String>,
         "content" => content: Option<String>,
-        "byte_length" => byte_length: Option<i64>,
         "details_json" => details_json: Option<String>,
+        "byte_length" => byte_length: Option<i64>,
+        "persisted_bytes" => persisted_bytes: Option<i64>,
+        "exit_code" => exit_code: Option<i64>,
+        "duration_ms" => duration_ms: Option<i64>,
+        "lines_added" => lines_added: Option<i64>,
+        "lines_removed" => lines_removed: Option<i64>,
+        "line_count_source" => line_count_source: Option<&'static str>,
         "is_error" => is_error: Option<bool>,
+        "is_user_modified" => is_user_modified: Option<bool>,
+        "is_staged" => is_staged: Option<bool>,
+        "has_string_content" => has_string_content: Option<bool>,
+    }
+
+    /// A commit, push, branch or pull request.
+    "git_operations" => GitOperation {
+        "tool_result_id" => tool_result_id: i64,
+        "kind" => kind: &'static str,
+        "action" => action: Option<String>,
+        "branch" => branch: Option<String>,
+        "commit_sha" => commit_sha: Option<String>,
+        "pr_number" => pr_number: Option<i64>,
+        "pr_url" => pr_url: Option<String>,
+    }
+
+    /// A page fetched or a search made.
+    "web_requests" => WebRequest {
+        "tool_result_id" => tool_result_id: i64,
+        "kind" => kind: &'static str,
+        "url" => url: Option<String>,
+        "query" => query: Option<String>,
+        "status_code" => status_code: Option<i64>,
+        "response_bytes" => response_bytes: Option<i64>,
+        "search_count" => search_count: Option<i64>,
+        "duration_ms" => duration_ms: Option<i64>,
+    }
+
+    /// An agent and the call that spawned it, as one line tells it.
+    "agent_links" => AgentLink {
+        "session_id" => session_id: String,
+        "agent_id" => agent_id: String,
+        "tool_use_id" => tool_use_id: String,
+        "method" => method: &'static str,
+    }
+
+    /// A notice about a task in the background.
+    "task_notifications" => TaskNotification {
+        "message_id" => message_id: Option<i64>,
+        "event_id" => event_id: Option<i64>,
+        "file_id" => file_id: i64,
+        "byte_offset" => byte_offset: i64,
+        "position" => position: i64,
+        "session_id" => session_id: Option<String>,
+        "task_id" => task_id: Option<String>,
+        "tool_use_id" => tool_use_id: Option<String>,
+        "status" => status: Option<String>,
+        "summary" => summary: Option<String>,
+        "result" => result: Option<String>,
+        "notified_at" => notified_at: Option<String>,
     }
 
     /// A record without a uuid.
@@ -241,6 +342,10 @@ pub struct MessageRows {
     pub blocks: Vec<BlockRows>,
     /// The usage it carries.
     pub usage: Option<Usage>,
+    /// What it tells of agents and the calls that spawned them.
+    pub links: Vec<AgentLink>,
+    /// The notifications it delivers.
+    pub notifications: Vec<TaskNotification>,
 }
 
 /// A block with the tool call or result that it is.
@@ -248,10 +353,14 @@ pub struct MessageRows {
 pub struct BlockRows {
     /// The block.
     pub block: ContentBlock,
-    /// Its JSON, for a call that turns out to be another message's.
+    /// The call.
     pub tool_use: Option<ToolUse>,
     /// The answer.
     pub tool_result: Option<ToolResult>,
+    /// What the answer tells of git.
+    pub git_operations: Vec<GitOperation>,
+    /// What the answer tells of the web.
+    pub web_request: Option<WebRequest>,
 }
 
 /// An agent as a record names it.
@@ -283,6 +392,10 @@ pub struct EventRows {
     pub event: Event,
     /// The files of a snapshot.
     pub file_backups: Vec<FileBackup>,
+    /// What it tells of agents and the calls that spawned them.
+    pub links: Vec<AgentLink>,
+    /// The notifications that were queued.
+    pub notifications: Vec<TaskNotification>,
 }
 
 /// A name that this version does not know.

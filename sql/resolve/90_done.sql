@@ -1,2 +1,3 @@
 delete from touched_sessions;
 delete from touched_responses;
+delete from touched_tool_uses;

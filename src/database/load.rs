@@ -1,14 +1,14 @@
 //! Rows -> tables. One writer; everything of a batch is in one transaction.
 
+use super::insert::Inserter;
 use super::statements as sql;
 use super::{copies, tool_uses};
 use crate::archive::{CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Stat};
 use crate::error::Result;
 use crate::rows::{
-    Agent, BlockRows, ContentBlock, Event, EventRows, FileBackup, HistoryPrompt, Message,
-    MessageCopy, MessageRows, RejectedLine, Rows, ToolResult, ToolUse, UnknownKind, Usage,
-    UsageLine,
+    Agent, AgentLink, BlockRows, EventRows, Message, MessageRows, RejectedLine, Rows, UnknownKind,
+    Usage,
 };
 use crate::timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -93,15 +93,17 @@ const REJECTED_EXAMPLES: usize = 10;
 pub struct Loader<'c> {
     connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
-    insert: Inserts,
+    inserter: Inserter<'c>,
     file: Option<OpenFile>,
     last_message_id: i64,
     last_block_id: i64,
     last_event_id: i64,
+    last_result_id: i64,
     agents: HashMap<Agent, i64>,
     responses: HashMap<String, i64>,
     touched_sessions: HashSet<String>,
     touched_responses: HashSet<i64>,
+    touched_tool_uses: HashSet<String>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -119,22 +121,24 @@ impl<'c> Loader<'c> {
     /// A loader for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
         connection.execute_batch(sql::CREATE_TOUCHED)?;
-        let (last_message_id, last_block_id, last_event_id) =
-            connection.query_row(sql::LAST_KEYS, [], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        let (last_message_id, last_block_id, last_event_id, last_result_id) = connection
+            .query_row(sql::LAST_KEYS, [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
         Ok(Loader {
             connection,
             transaction: None,
-            insert: Inserts::new(),
+            inserter: Inserter::new(connection),
             file: None,
             last_message_id,
             last_block_id,
             last_event_id,
+            last_result_id,
             agents: HashMap::new(),
             responses: HashMap::new(),
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
+            touched_tool_uses: HashSet::new(),
             counts: Counts::default(),
         })
     }
@@ -175,6 +179,10 @@ impl<'c> Loader<'c> {
         let mut touch = self.connection.prepare_cached(sql::TOUCH_RESPONSE)?;
         for response_id in self.touched_responses.drain() {
             touch.execute([response_id])?;
+        }
+        let mut touch = self.connection.prepare_cached(sql::TOUCH_TOOL_USE)?;
+        for tool_use_id in self.touched_tool_uses.drain() {
+            touch.execute([tool_use_id])?;
         }
         super::resolve(self.connection)
     }
@@ -324,17 +332,13 @@ impl<'c> Loader<'c> {
         for mut prompt in rows.history_prompts {
             prompt.file_id = file_id;
             prompt.line_number += first_line;
-            prompt.write(
-                &mut *self
-                    .connection
-                    .prepare_cached(&self.insert.history_prompt)?,
-            )?;
+            self.inserter.insert(&prompt)?;
             self.counts.events += 1;
         }
         for mut line in rows.rejected_lines {
             line.file_id = file_id;
             line.line_number += first_line;
-            line.write(&mut *self.connection.prepare_cached(&self.insert.rejected_line)?)?;
+            self.inserter.insert(&line)?;
             self.counts.rejected += 1;
             if self.counts.rejected_examples.len() < REJECTED_EXAMPLES {
                 let RejectedLine {
@@ -355,19 +359,16 @@ impl<'c> Loader<'c> {
 
     fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
         self.settle_keys(&mut rows)?;
+        self.write_links(&rows.links, rows.message.session_id.as_deref())?;
         rows.message.message_id = self.last_message_id + 1;
-        let written = rows
-            .message
-            .write(&mut *self.connection.prepare_cached(&self.insert.message)?)?;
-        if written == 1 {
-            self.last_message_id += 1;
-            self.counts.messages += 1;
-            self.write_usage(rows.usage.take(), &rows.message)?;
-            self.write_blocks(rows.blocks, rows.message.message_id)
-        } else {
+        if self.inserter.insert(&rows.message)? == 0 {
             self.counts.copies += 1;
-            self.write_copy(rows)
+            return self.write_copy(rows);
         }
+        self.last_message_id += 1;
+        self.counts.messages += 1;
+        self.write_usage(rows.usage.take(), &rows.message)?;
+        self.write_content(rows)
     }
 
     /// Sets the keys of what a message names: its agent and its response. Its session is resolved at the commit.
@@ -439,43 +440,76 @@ impl<'c> Loader<'c> {
         usage.line.file_id = message.file_id;
         usage.line.line_number = message.line_number;
         usage.line.byte_offset = message.byte_offset;
-        usage
-            .line
-            .write(&mut *self.connection.prepare_cached(&self.insert.usage_line)?)?;
+        self.inserter.insert(&usage.line)?;
         Ok(())
     }
 
-    fn write_blocks(&mut self, blocks: Vec<BlockRows>, message_id: i64) -> Result<()> {
-        for mut rows in blocks {
-            self.last_block_id += 1;
-            rows.block.block_id = self.last_block_id;
-            rows.block.message_id = message_id;
-            rows.block
-                .write(&mut *self.connection.prepare_cached(&self.insert.content_block)?)?;
-            if let Some(mut tool_use) = rows.tool_use {
-                tool_use.message_id = message_id;
-                tool_use.block_id = rows.block.block_id;
-                self.write_tool_use(&tool_use, rows.block.extra_json.as_deref())?;
-            }
-            if let Some(mut result) = rows.tool_result {
-                result.message_id = message_id;
-                result.block_id = rows.block.block_id;
-                result.write(&mut *self.connection.prepare_cached(&self.insert.tool_result)?)?;
-            }
+    /// Writes what a message says: its blocks with calls and results, and the notifications it delivers.
+    fn write_content(&mut self, rows: MessageRows) -> Result<()> {
+        let message = &rows.message;
+        for mut notification in rows.notifications {
+            notification.message_id = Some(message.message_id);
+            notification.file_id = message.file_id;
+            notification.byte_offset = message.byte_offset;
+            notification.session_id.clone_from(&message.session_id);
+            notification.notified_at.clone_from(&message.sent_at);
+            self.inserter.insert(&notification)?;
+        }
+        for rows in rows.blocks {
+            self.write_block(rows, message.message_id)?;
         }
         Ok(())
     }
 
-    fn write_tool_use(&mut self, tool_use: &ToolUse, block_extra: Option<&str>) -> Result<()> {
-        let written =
-            tool_use.write(&mut *self.connection.prepare_cached(&self.insert.tool_use)?)?;
-        if written == 0 {
-            tool_uses::add_copy(
-                self.connection,
-                &self.insert.tool_use,
-                tool_use,
-                block_extra,
-            )?;
+    fn write_block(&mut self, rows: BlockRows, message_id: i64) -> Result<()> {
+        let mut block = rows.block;
+        self.last_block_id += 1;
+        block.block_id = self.last_block_id;
+        block.message_id = message_id;
+        self.inserter.insert(&block)?;
+        if let Some(mut tool_use) = rows.tool_use {
+            tool_use.message_id = message_id;
+            tool_use.block_id = block.block_id;
+            if tool_use.change_kind.is_some() {
+                self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
+            }
+            if self.inserter.insert(&tool_use)? == 0 {
+                tool_uses::add_copy(
+                    self.connection,
+                    &self.inserter,
+                    &tool_use,
+                    block.extra_json.as_deref(),
+                )?;
+            }
+        }
+        if let Some(mut result) = rows.tool_result {
+            self.last_result_id += 1;
+            result.tool_result_id = self.last_result_id;
+            result.message_id = message_id;
+            result.block_id = block.block_id;
+            self.inserter.insert(&result)?;
+            for mut operation in rows.git_operations {
+                operation.tool_result_id = result.tool_result_id;
+                self.inserter.insert(&operation)?;
+            }
+            if let Some(mut request) = rows.web_request {
+                request.tool_result_id = result.tool_result_id;
+                self.inserter.insert(&request)?;
+            }
+            self.touched_tool_uses.extend(result.source_tool_use_id);
+        }
+        Ok(())
+    }
+
+    fn write_links(&mut self, links: &[AgentLink], session_id: Option<&str>) -> Result<()> {
+        let Some(session_id) = session_id else {
+            return Ok(());
+        };
+        for link in links {
+            self.inserter.insert(&AgentLink {
+                session_id: session_id.to_string(),
+                ..link.clone()
+            })?;
         }
         Ok(())
     }
@@ -488,7 +522,7 @@ impl<'c> Loader<'c> {
         let election = copies::elect(self.connection, current, new)?;
         for copy in &election.copies {
             self.touch_session(copy.session_id.as_deref());
-            copy.write(&mut *self.connection.prepare_cached(&self.insert.message_copy)?)?;
+            self.inserter.insert(copy)?;
         }
         match election.winner {
             copies::Winner::Unchanged => Ok(()),
@@ -504,9 +538,20 @@ impl<'c> Loader<'c> {
     fn replace_message(&mut self, rows: MessageRows) -> Result<()> {
         let message_id = rows.message.message_id;
         let calls = tool_uses::of_message(self.connection, message_id)?;
+        let mut results = self
+            .connection
+            .prepare_cached(sql::FIND_RESULTS_OF_MESSAGE)?;
+        let answered = results.query_map([message_id], |row| row.get::<_, String>(0))?;
+        for tool_use_id in answered {
+            self.touched_tool_uses.insert(tool_use_id?);
+        }
         for statement in [
+            sql::DELETE_NOTIFICATIONS_OF_MESSAGE,
+            sql::DELETE_GIT_OPERATIONS_OF_MESSAGE,
+            sql::DELETE_WEB_REQUESTS_OF_MESSAGE,
             sql::DELETE_TOOL_RESULTS_OF_MESSAGE,
             sql::DELETE_TOOL_USE_COPIES_OF_MESSAGE,
+            sql::DELETE_FILE_CHANGES_OF_MESSAGE,
             sql::DELETE_TOOL_USES_OF_MESSAGE,
             sql::DELETE_BLOCKS_OF_MESSAGE,
         ] {
@@ -514,14 +559,11 @@ impl<'c> Loader<'c> {
                 .prepare_cached(statement)?
                 .execute([message_id])?;
         }
-        rows.message.write(
-            &mut *self
-                .connection
-                .prepare_cached(&self.insert.replace_message)?,
-        )?;
-        self.write_blocks(rows.blocks, message_id)?;
+        self.inserter.replace(&rows.message)?;
+        self.write_content(rows)?;
         for tool_use_id in calls {
-            tool_uses::settle(self.connection, &self.insert.tool_use, &tool_use_id)?;
+            tool_uses::settle(self.connection, &self.inserter, &tool_use_id)?;
+            self.touched_tool_uses.insert(tool_use_id);
         }
         Ok(())
     }
@@ -529,18 +571,25 @@ impl<'c> Loader<'c> {
     fn write_event(&mut self, mut rows: EventRows) -> Result<()> {
         self.last_event_id += 1;
         self.counts.events += 1;
-        rows.event.event_id = self.last_event_id;
-        self.touch_session(rows.event.session_id.as_deref());
-        rows.event
-            .write(&mut *self.connection.prepare_cached(&self.insert.event)?)?;
+        let event = &mut rows.event;
+        event.event_id = self.last_event_id;
+        self.touch_session(event.session_id.as_deref());
+        self.inserter.insert(event)?;
         for mut backup in rows.file_backups {
-            backup.event_id = rows.event.event_id;
-            backup.write(&mut *self.connection.prepare_cached(&self.insert.file_backup)?)?;
+            backup.event_id = event.event_id;
+            self.inserter.insert(&backup)?;
+        }
+        self.write_links(&rows.links, event.session_id.as_deref())?;
+        for mut notification in rows.notifications {
+            notification.event_id = Some(event.event_id);
+            notification.file_id = event.file_id;
+            notification.byte_offset = event.byte_offset;
+            notification.session_id.clone_from(&event.session_id);
+            notification.notified_at.clone_from(&event.occurred_at);
+            self.inserter.insert(&notification)?;
         }
         // A summary gives its title to the session that holds its leaf. If that comes later, it brings itself up.
-        if let (Some("summary"), Some(leaf)) =
-            (rows.event.kind.as_deref(), &rows.event.message_uuid)
-        {
+        if let (Some("summary"), Some(leaf)) = (event.kind.as_deref(), &event.message_uuid) {
             self.connection
                 .prepare_cached(sql::TOUCH_SESSION_OF_MESSAGE)?
                 .execute([leaf])?;
@@ -602,121 +651,4 @@ fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a str> 
         (Some(a), Some(b)) => Some(if key(a) <= key(b) { a } else { b }),
         (a, b) => a.or(b),
     }
-}
-
-/// The insert statements, made from the columns of the row structs.
-struct Inserts {
-    message: String,
-    replace_message: String,
-    message_copy: String,
-    content_block: String,
-    tool_use: String,
-    tool_result: String,
-    usage_line: String,
-    event: String,
-    file_backup: String,
-    history_prompt: String,
-    rejected_line: String,
-}
-
-/// A reference that is looked up while a row is written: the column that gets the key, and where the key is found.
-/// Targets that come later are resolved at the commit.
-struct Lookup {
-    column: &'static str,
-    key: &'static str,
-    table: &'static str,
-    by: &'static str,
-    /// The column of the row whose value is looked up.
-    from: &'static str,
-}
-
-const PARENTS: &[Lookup] = &[
-    Lookup {
-        column: "parent_message_id",
-        key: "message_id",
-        table: "messages",
-        by: "uuid",
-        from: "parent_uuid",
-    },
-    Lookup {
-        column: "logical_parent_message_id",
-        key: "message_id",
-        table: "messages",
-        by: "uuid",
-        from: "logical_parent_uuid",
-    },
-];
-
-const CALL: &[Lookup] = &[Lookup {
-    column: "tool_use_id",
-    key: "tool_use_id",
-    table: "tool_uses",
-    by: "tool_use_id",
-    from: "source_tool_use_id",
-}];
-
-impl Inserts {
-    fn new() -> Self {
-        Inserts {
-            message: insert(Message::TABLE, Message::COLUMNS, PARENTS)
-                + " on conflict (uuid) do nothing",
-            replace_message: update(Message::TABLE, Message::COLUMNS, PARENTS),
-            message_copy: insert(MessageCopy::TABLE, MessageCopy::COLUMNS, &[]),
-            content_block: insert(ContentBlock::TABLE, ContentBlock::COLUMNS, &[]),
-            tool_use: insert(ToolUse::TABLE, ToolUse::COLUMNS, &[])
-                + " on conflict (tool_use_id) do nothing",
-            tool_result: insert(ToolResult::TABLE, ToolResult::COLUMNS, CALL),
-            usage_line: insert(UsageLine::TABLE, UsageLine::COLUMNS, &[]),
-            event: insert(Event::TABLE, Event::COLUMNS, &[]),
-            file_backup: insert(FileBackup::TABLE, FileBackup::COLUMNS, &[]),
-            history_prompt: insert(HistoryPrompt::TABLE, HistoryPrompt::COLUMNS, &[]),
-            rejected_line: insert(RejectedLine::TABLE, RejectedLine::COLUMNS, &[]),
-        }
-    }
-}
-
-/// `insert into <table> (<columns>) values (?1, ?2, ...)`
-fn insert(table: &str, columns: &[&'static str], lookups: &[Lookup]) -> String {
-    let (names, values): (Vec<_>, Vec<_>) = assignments(columns, lookups).into_iter().unzip();
-    format!(
-        "insert into {table} ({}) values ({})",
-        names.join(", "),
-        values.join(", ")
-    )
-}
-
-/// `update <table> set <columns> where <first column> = ?1`
-fn update(table: &str, columns: &[&'static str], lookups: &[Lookup]) -> String {
-    let set: Vec<String> = assignments(columns, lookups)
-        .into_iter()
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    format!(
-        "update {table} set {} where {} = ?1",
-        set.join(", "),
-        columns[0]
-    )
-}
-
-fn assignments(columns: &[&'static str], lookups: &[Lookup]) -> Vec<(&'static str, String)> {
-    let number = |column: &str| {
-        1 + columns
-            .iter()
-            .position(|other| *other == column)
-            .expect("a column of the row")
-    };
-    let plain = columns
-        .iter()
-        .map(|column| (*column, format!("?{}", number(column))));
-    let looked_up = lookups.iter().map(|lookup| {
-        let Lookup { key, table, by, .. } = lookup;
-        (
-            lookup.column,
-            format!(
-                "(select {key} from {table} where {by} = ?{})",
-                number(lookup.from)
-            ),
-        )
-    });
-    plain.chain(looked_up).collect()
 }

@@ -3,6 +3,7 @@
 //! A fork that gives new uuids repeats the calls with their ids. A call is one row of `tool_uses`; it belongs to the
 //! message outside a sidechain, then the earliest, then the smallest uuid. The other blocks keep the call as JSON.
 
+use super::insert::Inserter;
 use super::statements as sql;
 use crate::error::Result;
 use crate::normalize::{call_from_json, call_to_json};
@@ -19,7 +20,7 @@ pub fn of_message(connection: &Connection, message_id: i64) -> Result<Vec<String
 /// Adds a block with a call that another message has already.
 pub fn add_copy(
     connection: &Connection,
-    insert: &str,
+    inserter: &Inserter<'_>,
     call: &ToolUse,
     block_extra: Option<&str>,
 ) -> Result<()> {
@@ -35,11 +36,11 @@ pub fn add_copy(
     connection
         .prepare_cached(sql::INSERT_TOOL_USE_COPY)?
         .execute((call.block_id, &call.tool_use_id))?;
-    settle(connection, insert, &call.tool_use_id)
+    settle(connection, inserter, &call.tool_use_id)
 }
 
 /// Gives a call to the message it belongs to, after messages that hold it have changed.
-pub fn settle(connection: &Connection, insert: &str, tool_use_id: &str) -> Result<()> {
+pub fn settle(connection: &Connection, inserter: &Inserter<'_>, tool_use_id: &str) -> Result<()> {
     let owner: Option<i64> = connection
         .prepare_cached(sql::FIND_TOOL_USE_BLOCK)?
         .query_row([tool_use_id], |row| row.get(0))
@@ -84,7 +85,7 @@ pub fn settle(connection: &Connection, insert: &str, tool_use_id: &str) -> Resul
     let (mut call, extra) = call_from_json(json.as_deref().unwrap_or_default(), tool_use_id);
     call.message_id = message_id;
     call.block_id = block_id;
-    call.write(&mut *connection.prepare_cached(insert)?)?;
+    inserter.insert(&call)?;
     connection
         .prepare_cached(sql::UPDATE_BLOCK_EXTRA)?
         .execute((block_id, extra))?;

@@ -3,7 +3,9 @@
 use super::extra::Extra;
 use super::tool;
 use super::unknown::Unknown;
-use crate::record::{Block, Content, ContentOf, Lenient, Part, PartContent, Source};
+use crate::record::{
+    Block, Content, ContentOf, Json, Lenient, Part, PartContent, Source, json_text,
+};
 use crate::rows::{BlockRows, ContentBlock, ToolResult};
 use base64::Engine;
 use sha2::{Digest, Sha256};
@@ -21,14 +23,7 @@ pub fn blocks(content: Content<'_>, unknown: &mut Unknown<'_>) -> Vec<BlockRows>
                         unknown.block(block.kind.as_deref());
                         push_block(block, &mut rows, unknown);
                     }
-                    // Old data has bare strings among the blocks.
-                    Lenient::Other(json) => rows.push(BlockRows {
-                        block: ContentBlock {
-                            extra_json: Extra::from(&json).finish(),
-                            ..ContentBlock::default()
-                        },
-                        ..BlockRows::default()
-                    }),
+                    Lenient::Other(json) => rows.push(odd_block(&json)),
                 }
                 for row in &mut rows[from..] {
                     row.block.position = position as i64;
@@ -36,6 +31,19 @@ pub fn blocks(content: Content<'_>, unknown: &mut Unknown<'_>) -> Vec<BlockRows>
             }
             rows
         }
+    }
+}
+
+/// An element that is no object. Old data has bare strings among the blocks: such a block has a text and no type.
+fn odd_block(json: &Json<'_>) -> BlockRows {
+    let mut block = ContentBlock::default();
+    match json_text(json.get()) {
+        Some(text) => set_text(&mut block, Some(text.into_owned())),
+        None => block.extra_json = Extra::from(json).finish(),
+    }
+    BlockRows {
+        block,
+        ..BlockRows::default()
     }
 }
 
@@ -109,6 +117,7 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
         block: row,
         tool_use,
         tool_result,
+        ..BlockRows::default()
     });
     rows.extend(parts);
 }
@@ -132,6 +141,7 @@ fn result_content(
     unknown: &mut Unknown<'_>,
 ) -> Vec<BlockRows> {
     let mut parts = Vec::new();
+    result.has_string_content = Some(matches!(content, ContentOf::Text(_)));
     let text = match content {
         ContentOf::Text(text) => Some(text.into_owned()),
         ContentOf::Blocks(list) => {

@@ -1,9 +1,9 @@
 //! Records without a uuid -> events; lines of `history.jsonl` -> prompts.
 
-use super::Position;
 use super::extra::Extra;
 use super::message::moment;
 use super::unknown::Unknown;
+use super::{Position, agent_link, notification};
 use crate::discover::Place;
 use crate::record::{HistoryLine, Record, kinds, object, parse_object};
 use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, UnknownKind};
@@ -41,7 +41,16 @@ pub fn event(
             ..backup
         })
         .collect();
+    let queued = match (record.kind.as_deref(), record.content.as_deref()) {
+        (Some("queue-operation"), Some(content)) => notification::parse(content),
+        _ => Vec::new(),
+    };
     EventRows {
+        links: queued
+            .iter()
+            .filter_map(agent_link::of_notification)
+            .collect(),
+        notifications: queued,
         event: Event {
             line_number: position.line_number,
             byte_offset: position.byte_offset,

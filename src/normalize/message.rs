@@ -1,14 +1,18 @@
 //! A chain record -> a message with its blocks, its agent and its usage.
 
 use super::extra::Extra;
+use super::prompt::{self, Question};
+use super::tool::{self, Carrier};
 use super::unknown::Unknown;
-use super::{Position, content, tool, usage};
+use super::{Position, agent_link, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
     Content, ContentOf, Message as EchoMessage, Record, Rest, json_number, json_text, object,
     parse_object,
 };
-use crate::rows::{Agent, BlockRows, Message, MessageRows, UnknownKind, Usage};
+use crate::rows::{
+    Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, UnknownKind, Usage,
+};
 use crate::timestamp;
 use serde_json::value::RawValue;
 
@@ -30,11 +34,23 @@ pub fn message(
     let mut hash = ContentHash::new(&record);
     let mut message = envelope(&mut record, position, place, &mut extra);
     let agent = agent(&record, &message, place);
+    let mut question = Question {
+        is_meta: message.is_meta == Some(true),
+        is_compact_summary: message.is_compact_summary == Some(true),
+        is_agents: place.kind == Kind::Agent
+            || record.is_sidechain == Some(true)
+            || agent.is_some(),
+        is_first: message.parent_uuid.is_none(),
+        has_plan: record.plan_content.is_some(),
+        ..Question::default()
+    };
+    let mut links = Vec::new();
     let mut blocks = Vec::new();
     let mut usage = None;
 
     if let Some(mut inner) = record.message.take() {
-        usage = usage::usage(&mut inner, &message.uuid);
+        hash.rest(&inner.rest);
+        usage = usage::usage(&inner, &message.uuid);
         message.role = inner.role.take().map(Into::into);
         message.model = inner.model.take().map(Into::into);
         message.stop_reason = inner.stop_reason.take().map(Into::into);
@@ -46,6 +62,9 @@ pub fn message(
         rest.push_rest(&inner.rest);
         if usage.is_none() {
             push_text(&mut rest, "id", inner.id.as_deref());
+            if let Some(raw) = inner.usage {
+                rest.push("usage", raw.get());
+            }
         }
         extra.push_object("message", rest);
     }
@@ -55,34 +74,36 @@ pub fn message(
         None => {}
     }
     if let Some(raw) = record.attachment {
-        attachment(raw, &mut message, &mut blocks, &mut extra, &mut unknown);
+        attachment(
+            raw,
+            &mut message,
+            &mut blocks,
+            &mut question,
+            &mut extra,
+            &mut unknown,
+        );
     }
     if let Some(raw) = record.data {
-        usage = progress(raw, &mut message, &mut extra).or(usage);
+        usage = progress(raw, &mut message, &mut links, &mut extra).or(usage);
     }
-    if let Some(raw) = record.tool_use_result {
-        tool_use_result(raw, &mut blocks, &mut extra);
+    let carrier = Carrier {
+        returned: record.tool_use_result,
+        denial_kind: message.tool_denial_kind.as_deref(),
+        feedback: message.user_feedback.as_deref(),
+    };
+    if let Some(raw) = tool::complete(&mut blocks, &carrier) {
+        extra.push("toolUseResult", raw.get());
     }
     extra.push_rest(&record.rest);
 
+    prompt(&mut message, &mut blocks, question);
+    let notifications = notifications(&message, &blocks);
+    links.extend(agent_link::of_blocks(&blocks));
+    links.extend(notifications.iter().filter_map(agent_link::of_notification));
     if let Some(usage) = &mut usage {
-        usage.line.request_id = usage
-            .line
-            .request_id
-            .take()
-            .or_else(|| message.request_id.clone());
-        usage.line.session_id = message.session_id.clone();
-        usage.line.is_sidechain |= message.is_sidechain == Some(true);
-        usage.line.is_fork = message.forked_from_session_id.is_some();
-        usage.line.sent_at = usage
-            .line
-            .sent_at
-            .take()
-            .or_else(|| message.sent_at.clone());
-        if let (Some(agent), Some(session_id)) = (&mut usage.agent, &message.session_id) {
-            agent.session_id.clone_from(session_id);
-        }
+        complete_usage(usage, &message);
     }
+    hash.usage(usage.as_ref());
     hash.blocks(&blocks);
     message.content_hash = hash.finish();
     message.extra_json = extra.finish();
@@ -91,6 +112,8 @@ pub fn message(
         agent,
         blocks,
         usage,
+        links,
+        notifications,
     }
 }
 
@@ -111,18 +134,23 @@ fn envelope(
         extra.push_object("forkedFrom", rest);
         forked_from_session_id = fork.session_id.map(Into::into);
     }
-    if let Some(raw) = record.origin {
-        extra.push("origin", raw.get());
+    let mut origin_kind = None;
+    if let Some(origin) = record.origin.take() {
+        let mut rest = Extra::default();
+        rest.push_rest(&origin.rest);
+        extra.push_object("origin", rest);
+        origin_kind = origin.kind.map(Into::into);
     }
+    if let Some(raw) = record.plan_content {
+        extra.push("planContent", raw.get());
+    }
+    let own_session = record.session_id.take().map(String::from);
     Message {
         uuid: record.uuid.take().map(Into::into).unwrap_or_default(),
         parent_uuid: record.parent_uuid.take().flatten().map(Into::into),
         logical_parent_uuid: record.logical_parent_uuid.take().map(Into::into),
-        session_id: record
-            .session_id
-            .take()
-            .map(Into::into)
-            .or_else(|| place.session_id.clone()),
+        has_own_session: own_session.is_none().then_some(false),
+        session_id: own_session.or_else(|| place.session_id.clone()),
         agent_id: record.agent_id.as_deref().map(str::to_string),
         line_number: position.line_number,
         byte_offset: position.byte_offset,
@@ -133,9 +161,25 @@ fn envelope(
         prompt_id: record.prompt_id.take().map(Into::into),
         permission_mode: record.permission_mode.take().map(Into::into),
         prompt_source: record.prompt_source.take().map(Into::into),
+        origin_kind,
+        effort: record.effort.take().map(Into::into),
+        attribution_skill: record.attribution_skill.take().map(Into::into),
+        attribution_plugin: record.attribution_plugin.take().map(Into::into),
+        attribution_agent: record.attribution_agent.take().map(Into::into),
+        attribution_mcp_server: record.attribution_mcp_server.take().map(Into::into),
+        attribution_mcp_tool: record.attribution_mcp_tool.take().map(Into::into),
+        error: record.error.take().map(Into::into),
+        interrupted_message_id: record.interrupted_message_id.take().map(Into::into),
+        tool_denial_kind: record.tool_denial_kind.take().map(Into::into),
+        user_feedback: record.user_feedback.take().map(Into::into),
         tool_use_id: record.tool_use_id.take().map(Into::into),
         parent_tool_use_id: record.parent_tool_use_id.take().map(Into::into),
+        source_tool_use_id: record.source_tool_use_id.take().map(Into::into),
         forked_from_session_id,
+        origin_session_id: record.origin_session_id.take().map(Into::into),
+        session_kind: record.session_kind.take().map(Into::into),
+        team_name: record.team_name.take().map(Into::into),
+        agent_name: record.agent_name.take().map(Into::into),
         cwd: record.cwd.take().map(Into::into),
         git_branch: record.git_branch.take().map(Into::into),
         version: record.version.take().map(Into::into),
@@ -147,8 +191,83 @@ fn envelope(
         is_meta: record.is_meta,
         is_compact_summary: record.is_compact_summary,
         is_api_error: record.is_api_error,
+        duration_ms: record.duration_ms,
         sent_at,
         ..Message::default()
+    }
+}
+
+/// Sets who wrote the text of a message, and of the texts beside its tool results.
+fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_>) {
+    let is_text = |row: &&BlockRows| {
+        row.block.part_number == 0 && matches!(row.block.kind.as_deref(), None | Some("text"))
+    };
+    let has = |kinds: &[&str]| {
+        let kind_of = |row: &BlockRows| row.block.kind.clone().unwrap_or_default();
+        blocks
+            .iter()
+            .any(|row| kinds.contains(&kind_of(row).as_str()))
+    };
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter(is_text)
+        .filter_map(|row| row.block.text.as_deref())
+        .collect();
+    let text = texts.join("\n");
+    let question = Question {
+        record: message.kind.as_deref().unwrap_or_default(),
+        subtype: message.subtype.as_deref(),
+        has_tool_result: has(&["tool_result"]),
+        has_media: has(&["image", "document"]),
+        origin: message.origin_kind.as_deref().or(question.origin),
+        prompt_source: message.prompt_source.as_deref(),
+        entrypoint: message.entrypoint.as_deref(),
+        text: &text,
+        ..question
+    };
+    let is_persons = !question.is_agents && !question.is_meta;
+    let Some(prompt) = prompt::classify(&question) else {
+        return;
+    };
+    message.prompt_kind = Some(prompt.kind);
+    message.machine_kind = prompt.machine.map(Into::into);
+    message.prompt_text = prompt.text;
+    message.command_name = prompt.command_name;
+    message.command_arguments = prompt.command_arguments;
+    message.plan_session_id = prompt.plan_session_id;
+    if prompt.kind == "tool_result" && is_persons {
+        for row in blocks
+            .iter_mut()
+            .filter(|row| row.block.kind.as_deref() == Some("text") && row.block.part_number == 0)
+        {
+            row.block.prompt_kind = row.block.text.as_deref().map(prompt::classify_beside);
+        }
+    }
+}
+
+/// The task notifications that a message delivers.
+fn notifications(message: &Message, blocks: &[BlockRows]) -> Vec<TaskNotification> {
+    let is_delivery = message.machine_kind.as_deref() == Some("task_notification");
+    let texts = blocks
+        .iter()
+        .filter(|_| is_delivery)
+        .filter_map(|row| row.block.text.as_deref());
+    texts.flat_map(notification::parse).collect()
+}
+
+/// Completes usage by what the record says of itself; what a progress record repeats has its own.
+fn complete_usage(usage: &mut Usage, message: &Message) {
+    let line = &mut usage.line;
+    line.request_id = line
+        .request_id
+        .take()
+        .or_else(|| message.request_id.clone());
+    line.session_id.clone_from(&message.session_id);
+    line.is_sidechain |= message.is_sidechain == Some(true);
+    line.is_fork = message.forked_from_session_id.is_some();
+    line.sent_at = line.sent_at.take().or_else(|| message.sent_at.clone());
+    if let (Some(agent), Some(session_id)) = (&mut usage.agent, &message.session_id) {
+        agent.session_id.clone_from(session_id);
     }
 }
 
@@ -184,12 +303,17 @@ object! {
         "type" => kind: text,
         /// Of `queued_command`: what the person typed meanwhile, or an agent's result.
         "prompt" => prompt: Content,
+        "commandMode" => command_mode: raw,
+        "origin" => origin: raw,
+        "isMeta" => is_meta: raw,
     }
 }
-fn attachment(
-    raw: &RawValue,
+
+fn attachment<'a>(
+    raw: &'a RawValue,
     message: &mut Message,
     blocks: &mut Vec<BlockRows>,
+    question: &mut Question<'a>,
     extra: &mut Extra,
     unknown: &mut Unknown<'_>,
 ) {
@@ -202,13 +326,49 @@ fn attachment(
         message.has_string_content = Some(matches!(prompt, ContentOf::Text(_)));
         *blocks = content::blocks(prompt, unknown);
     }
+    for (key, raw) in [
+        ("commandMode", attachment.command_mode),
+        ("origin", attachment.origin),
+        ("isMeta", attachment.is_meta),
+    ] {
+        if let Some(raw) = raw {
+            rest.push(key, raw.get());
+        }
+    }
     rest.push_rest(&attachment.rest);
-    match (&message.subtype, attachment.kind) {
+    question.is_queued_command = attachment.kind.as_deref() == Some("queued_command");
+    question.command_mode = attachment
+        .command_mode
+        .and_then(|raw| borrowed_text(raw.get()));
+    question.origin = attachment.origin.and_then(|raw| origin_kind(raw.get()));
+    question.is_meta |= attachment.is_meta.is_some_and(|raw| raw.get() == "true");
+    set_subtype(message, attachment.kind, &mut rest);
+    extra.push_object("attachment", rest);
+}
+
+/// A short text without escapes, as names are.
+fn borrowed_text(json: &str) -> Option<&str> {
+    match json_text(json)? {
+        std::borrow::Cow::Borrowed(text) => Some(text),
+        std::borrow::Cow::Owned(_) => None,
+    }
+}
+
+fn origin_kind(json: &str) -> Option<&str> {
+    let origin: crate::record::Origin = parse_object(json).ok()?;
+    match origin.kind? {
+        std::borrow::Cow::Borrowed(kind) => Some(kind),
+        std::borrow::Cow::Owned(_) => None,
+    }
+}
+
+/// The kind of an attachment or of progress is the subtype of its record.
+fn set_subtype(message: &mut Message, kind: Option<std::borrow::Cow<'_, str>>, rest: &mut Extra) {
+    match (&message.subtype, kind) {
         (None, Some(kind)) => message.subtype = Some(kind.into_owned()),
         (Some(_), Some(kind)) => rest.push_text("type", &kind),
         (_, None) => {}
     }
-    extra.push_object("attachment", rest);
 }
 
 object! {
@@ -236,7 +396,12 @@ object! {
 
 /// Keeps what a progress record says, and takes the usage that an agent's line carries in it: where that agent's file is
 /// gone it is the only trace of what the agent spent.
-fn progress(raw: &RawValue, message: &mut Message, extra: &mut Extra) -> Option<Usage> {
+fn progress(
+    raw: &RawValue,
+    message: &mut Message,
+    links: &mut Vec<AgentLink>,
+    extra: &mut Extra,
+) -> Option<Usage> {
     let Ok(data) = parse_object::<Data>(raw.get()) else {
         extra.push("data", raw.get());
         return None;
@@ -247,15 +412,14 @@ fn progress(raw: &RawValue, message: &mut Message, extra: &mut Extra) -> Option<
         rest.push("message", message.get());
     }
     rest.push_rest(&data.rest);
-    let usage = match data.kind.as_deref() {
-        Some("agent_progress") => data.message.and_then(|raw| echoed_usage(raw, message)),
-        _ => None,
-    };
-    match (&message.subtype, data.kind) {
-        (None, Some(kind)) => message.subtype = Some(kind.into_owned()),
-        (Some(_), Some(kind)) => rest.push_text("type", &kind),
-        (_, None) => {}
+    let mut usage = None;
+    if data.kind.as_deref() == Some("agent_progress") {
+        usage = data.message.and_then(|raw| echoed_usage(raw, message));
+        if let (Some(agent_id), Some(call)) = (&data.agent_id, &message.parent_tool_use_id) {
+            links.push(agent_link::new(agent_id, call, "progress"));
+        }
     }
+    set_subtype(message, data.kind, &mut rest);
     extra.push_object("data", rest);
     let mut usage = usage?;
     usage.agent = data.agent_id.map(|agent_id| Agent {
@@ -267,9 +431,9 @@ fn progress(raw: &RawValue, message: &mut Message, extra: &mut Extra) -> Option<
 }
 
 fn echoed_usage(raw: &RawValue, message: &Message) -> Option<Usage> {
-    let mut echo: Echo = parse_object(raw.get()).ok()?;
+    let echo: Echo = parse_object(raw.get()).ok()?;
     let uuid = echo.uuid.as_deref().unwrap_or(&message.uuid).to_string();
-    let mut usage = usage::usage(echo.message.as_mut()?, &uuid)?;
+    let mut usage = usage::usage(echo.message.as_ref()?, &uuid)?;
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
     usage.line.request_id = echo.request_id.map(Into::into);
@@ -277,16 +441,6 @@ fn echoed_usage(raw: &RawValue, message: &Message) -> Option<Usage> {
         .timestamp
         .and_then(|raw| moment(raw, "", &mut Extra::default()));
     Some(usage)
-}
-
-/// Gives what a tool returned to the result it belongs to: the only one of the line, else the first.
-fn tool_use_result(raw: &RawValue, blocks: &mut [BlockRows], extra: &mut Extra) {
-    match blocks.iter_mut().find_map(|row| row.tool_result.as_mut()) {
-        Some(result) => {
-            result.details_json = tool::details(raw, result.content.as_deref().unwrap_or_default())
-        }
-        None => extra.push("toolUseResult", raw.get()),
-    }
 }
 
 fn push_text(extra: &mut Extra, key: &str, text: Option<&str>) {
@@ -299,14 +453,7 @@ fn push_text(extra: &mut Extra, key: &str, text: Option<&str>) {
 struct ContentHash(blake3::Hasher);
 
 /// Keys that a copy has of its own.
-const OWN_KEYS: &[&str] = &[
-    "session_id",
-    "sessionKind",
-    "teamName",
-    "agentName",
-    "agentColor",
-    "isTeammate",
-];
+const OWN_KEYS: &[&str] = &["agentColor", "isTeammate"];
 
 impl ContentHash {
     fn new(record: &Record<'_>) -> Self {
@@ -314,13 +461,28 @@ impl ContentHash {
         hash.text(record.kind.as_deref());
         hash.text(record.subtype.as_deref());
         hash.text(record.content.as_deref());
-        for raw in [record.attachment, record.data] {
-            hash.text(raw.map(|raw| raw.get()));
+        for raw in [
+            record.attachment,
+            record.data,
+            record.tool_use_result,
+            record.plan_content,
+        ] {
+            hash.text(raw.map(RawValue::get));
+        }
+        for text in [
+            &record.error,
+            &record.tool_denial_kind,
+            &record.user_feedback,
+            &record.source_tool_use_id,
+        ] {
+            hash.text(text.as_deref());
         }
         hash.rest(&record.rest);
         if let Some(message) = &record.message {
             hash.text(message.id.as_deref());
+            hash.text(message.role.as_deref());
             hash.text(message.model.as_deref());
+            hash.text(message.stop_reason.as_deref());
         }
         hash
     }
@@ -332,6 +494,32 @@ impl ContentHash {
         {
             self.text(Some(key));
             self.text(Some(json.get()));
+        }
+    }
+
+    fn usage(&mut self, usage: Option<&Usage>) {
+        let Some(Usage { line, .. }) = usage else {
+            return;
+        };
+        for text in [
+            &line.service_tier,
+            &line.speed,
+            &line.inference_geo,
+            &line.extra_json,
+        ] {
+            self.text(text.as_deref());
+        }
+        for number in [
+            line.input_tokens,
+            line.output_tokens,
+            line.cache_write_tokens,
+            line.cache_write_5m_tokens,
+            line.cache_write_1h_tokens,
+            line.cache_read_tokens,
+            line.thinking_tokens,
+            line.web_search_count,
+        ] {
+            self.0.update(&number.unwrap_or(-1).to_le_bytes());
         }
     }
 
@@ -350,7 +538,6 @@ impl ContentHash {
             if let Some(result) = &row.tool_result {
                 self.text(result.source_tool_use_id.as_deref());
                 self.text(result.content.as_deref());
-                self.text(result.details_json.as_deref());
             }
         }
     }

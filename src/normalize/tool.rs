@@ -1,9 +1,12 @@
-//! Tool calls and what they returned.
+//! Tool calls, and what they returned.
 
+use super::change::{self, Change};
 use super::extra::Extra;
-use crate::record::{Part, json_text, object, parse_object};
-use crate::rows::ToolUse;
+use super::outcome::{Ending, outcome};
+use crate::record::{Part, json_flag, json_number, json_text, object, parse_object};
+use crate::rows::{BlockRows, GitOperation, ToolResult, ToolUse, WebRequest};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 object! {
     /// The inputs that have a column, of whatever tool.
@@ -26,6 +29,9 @@ pub fn tool_use(id: &str, name: Option<&str>, input_json: Option<&str>) -> ToolU
     let input: Input = input_json
         .and_then(|json| parse_object(json).ok())
         .unwrap_or_default();
+    let change = name
+        .zip(input_json)
+        .and_then(|(name, json)| change::of_input(name, json));
     ToolUse {
         tool_use_id: id.to_string(),
         name: name.map(str::to_string),
@@ -42,7 +48,10 @@ pub fn tool_use(id: &str, name: Option<&str>, input_json: Option<&str>) -> ToolU
         description: input.description.map(Into::into),
         subagent_type: input.subagent_type.map(Into::into),
         skill: input.skill.map(Into::into),
+        change_kind: change.as_ref().map(|change| change.kind),
         input_json: input_json.map(str::to_string),
+        input_lines_added: change.as_ref().and_then(|change| change.lines_added),
+        input_lines_removed: change.as_ref().and_then(|change| change.lines_removed),
         ..ToolUse::default()
     }
 }
@@ -83,10 +92,8 @@ pub fn call_from_json(json: &str, id: &str) -> (ToolUse, Option<String>) {
     let call: Call = parse_object(json).unwrap_or_default();
     let mut rest = Extra::default();
     rest.push_rest(&call.rest);
-    (
-        tool_use(id, call.name.as_deref(), call.input.map(RawValue::get)),
-        rest.finish(),
-    )
+    let input = call.input.map(RawValue::get);
+    (tool_use(id, call.name.as_deref(), input), rest.finish())
 }
 
 /// The server of `mcp__<server>__<tool>`. It may hold single underscores.
@@ -95,88 +102,296 @@ fn mcp_server(name: &str) -> Option<&str> {
     Some(server)
 }
 
-/// `toolUseResult` without what the text of the result already says, without whole files and without image bytes.
-/// The archive has them.
-pub fn details(raw: &RawValue, result: &str) -> Option<String> {
-    let json = raw.get();
-    match json.as_bytes().first() {
-        Some(b'"') => {
-            let text = json_text(json)?;
-            (!repeats_error(&text, result)).then(|| json.to_string())
+/// What a carrier says beside its blocks.
+#[derive(Default)]
+pub struct Carrier<'a> {
+    /// `toolUseResult`: belongs to the only result of the line, else to the first.
+    pub returned: Option<&'a RawValue>,
+    /// `toolDenialKind`
+    pub denial_kind: Option<&'a str>,
+    /// `userFeedback`
+    pub feedback: Option<&'a str>,
+}
+
+/// Completes the results of a carrier: how the calls ended, and what they returned. Gives `toolUseResult` back when there
+/// is no result that it could belong to.
+pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&'a RawValue> {
+    let mut returned = carrier.returned;
+    for block in blocks.iter_mut() {
+        if let Some(result) = &mut block.tool_result {
+            let returned = Returned::read(returned.take());
+            judge(result, carrier, &returned);
+            result.details_json = returned.details(result.content.as_deref().unwrap_or_default());
+            block.git_operations = returned.git_operations();
+            block.web_request = returned.web_request();
         }
-        Some(b'{') => object_details(parse_object(json).ok()?, result),
-        Some(b'[') => {
-            let list: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-            (!list.iter().all(|element| is_said(element.get(), result))).then(|| json.to_string())
-        }
-        _ => Some(json.to_string()),
     }
+    returned
+}
+
+fn judge(result: &mut ToolResult, carrier: &Carrier<'_>, returned: &Returned<'_>) {
+    let content = result.content.as_deref().unwrap_or_default();
+    let ending = outcome(&Ending {
+        content,
+        returned_text: returned.text.as_deref(),
+        is_error: result.is_error == Some(true),
+        denial_kind: carrier.denial_kind,
+        feedback: carrier.feedback,
+        is_interrupted: returned.flag("interrupted") == Some(true),
+        is_timed_out: returned.number("timedOutAfterMs").is_some(),
+        is_background: returned.text("backgroundTaskId").is_some()
+            || returned.text("status").as_deref() == Some("async_launched"),
+    });
+    let change = match ending.name {
+        "ok" => returned.change(),
+        _ => None,
+    };
+    let path = returned
+        .text("persistedOutputPath")
+        .or_else(|| persisted_path(content).map(Cow::Borrowed));
+    result.persisted_name = path.as_deref().and_then(base_name).map(str::to_string);
+    result.persisted_bytes = returned.number("persistedOutputSize");
+    result.agent_id = returned.text("agentId").map(Into::into);
+    result.workflow_run_id = returned.text("runId").map(Into::into);
+    result.background_task_id = returned.text("backgroundTaskId").map(Into::into);
+    result.duration_ms = returned.duration_ms();
+    result.is_user_modified = returned.flag("userModified");
+    result.is_staged = returned.flag("staged");
+    result.outcome = ending.name;
+    result.denial_reason = ending.denial_reason;
+    result.exit_code = ending.exit_code;
+    if let Some(change) = change {
+        result.change_kind = Some(change.kind);
+        result.changed_path = Some(change.path);
+        result.lines_added = change.lines_added;
+        result.lines_removed = change.lines_removed;
+        result.line_count_source = change.source;
+    }
+}
+
+/// The path in `<persisted-output>`, in both wordings.
+fn persisted_path(content: &str) -> Option<&str> {
+    let content = content.trim_start().strip_prefix("<persisted-output>")?;
+    let behind = ["Full output saved to: ", "Tool result saved to: "]
+        .iter()
+        .find_map(|wording| content.split_once(wording))?
+        .1;
+    Some(
+        behind
+            .lines()
+            .next()?
+            .trim_end_matches("</persisted-output>")
+            .trim(),
+    )
+}
+
+/// The name of a file, without the folders of the machine that wrote it.
+fn base_name(path: &str) -> Option<&str> {
+    path.rsplit(['/', '\\'])
+        .next()
+        .filter(|name| !name.is_empty() && *name != "." && *name != "..")
+}
+
+/// `toolUseResult`, taken apart once.
+#[derive(Default)]
+pub struct Returned<'a> {
+    /// All of it.
+    json: Option<&'a str>,
+    /// When it is a text.
+    text: Option<Cow<'a, str>>,
+    /// When it is an object.
+    entries: Vec<(Cow<'a, str>, &'a str)>,
 }
 
 object! {
-    /// The parts of `toolUseResult` that may be said elsewhere.
-    pub struct Returned {
-        "stdout" => stdout: long_text,
-        "stderr" => stderr: long_text,
-        /// A text (Grep, Write) or a list of blocks (Task).
-        "content" => content: raw,
-        "result" => result: long_text,
-        /// Of Read.
-        "file" => file: ReadFile,
-        /// The whole file before the change.
-        "originalFile" => original_file: long_text,
-        "originalFileContents" => original_file_contents: long_text,
-        "original_file" => original_notebook: long_text,
-        "updated_file" => updated_notebook: long_text,
-    }
+    /// An object of which nothing is known.
+    pub struct Entries {}
 }
 
-object! {
-    /// `file` of a Read result: its text is what the model was shown, with line numbers.
-    pub struct ReadFile {
-        "content" => content: long_text,
-        "base64" => base64: long_text,
-    }
-}
-
-fn object_details(returned: Returned<'_>, result: &str) -> Option<String> {
-    let mut extra = Extra::default();
-    extra.push_rest(&returned.rest);
-    for (key, text) in [
-        ("stdout", returned.stdout),
-        ("stderr", returned.stderr),
-        ("result", returned.result),
-    ] {
-        if let Some(text) = text
-            && !repeats(&text, result)
-        {
-            extra.push_text(key, &text);
-        }
-    }
-    if let Some(content) = returned.content {
-        let is_said = match json_text(content.get()) {
-            Some(text) => repeats(&text, result),
-            None => match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
-                Ok(list) => list.iter().all(|element| is_said(element.get(), result)),
-                Err(_) => false,
-            },
+impl<'a> Returned<'a> {
+    /// Takes it apart.
+    pub fn read(raw: Option<&'a RawValue>) -> Returned<'a> {
+        let Some(raw) = raw else {
+            return Returned::default();
         };
-        if !is_said {
-            extra.push("content", content.get());
+        Returned {
+            json: Some(raw.get()),
+            text: json_text(raw.get()),
+            entries: entries(raw.get()),
         }
     }
-    if let Some(file) = returned.file {
-        let mut nested = Extra::default();
-        nested.push_rest(&file.rest);
-        extra.push_object("file", nested);
+
+    /// The JSON of a key.
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        let (_, json) = self.entries.iter().rev().find(|(name, _)| name == key)?;
+        Some(json)
     }
-    extra.finish()
+
+    /// The text of a key, unless it is empty.
+    pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key)
+            .and_then(json_text)
+            .filter(|text| !text.is_empty())
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.get(key).and_then(json_flag)
+    }
+
+    fn number(&self, key: &str) -> Option<i64> {
+        self.get(key).and_then(json_number)
+    }
+
+    /// How long the tool says it took.
+    fn duration_ms(&self) -> Option<i64> {
+        let milliseconds = self
+            .number("durationMs")
+            .or_else(|| self.number("totalDurationMs"));
+        milliseconds.or_else(|| {
+            let seconds: f64 = self.get("durationSeconds")?.parse().ok()?;
+            (0.0..1e12)
+                .contains(&seconds)
+                .then(|| (seconds * 1000.0).round() as i64)
+        })
+    }
+
+    fn change(&self) -> Option<Change> {
+        change::of_result(self)
+    }
+
+    /// What is not said by the text of the result: without what repeats it, whole files and image bytes, all of which the
+    /// archive has.
+    fn details(&self, result: &str) -> Option<String> {
+        let json = self.json?;
+        match json.as_bytes().first() {
+            Some(b'"') => match &self.text {
+                Some(text) if repeats_error(text, result) => None,
+                _ => Some(json.to_string()),
+            },
+            Some(b'[') => (!all_said(json, result)).then(|| json.to_string()),
+            Some(b'{') => {
+                let mut extra = Extra::default();
+                for (key, value) in &self.entries {
+                    match key.as_ref() {
+                        "file" => match file_details(value) {
+                            Some(file) => extra.push("file", &file),
+                            None => extra.push("file", value),
+                        },
+                        key if is_archived(key, value, result) => {}
+                        key => extra.push(key, value),
+                    }
+                }
+                Some(extra.finish().unwrap_or_else(|| "{}".to_string()))
+            }
+            _ => Some(json.to_string()),
+        }
+    }
+
+    fn git_operations(&self) -> Vec<GitOperation> {
+        let operations = self.get("gitOperation").map(entries).unwrap_or_default();
+        operations
+            .iter()
+            .filter_map(|(kind, json)| {
+                let kind = ["commit", "push", "branch", "pr"]
+                    .into_iter()
+                    .find(|known| known == kind)?;
+                let operation: Operation = parse_object(json).ok()?;
+                Some(GitOperation {
+                    kind,
+                    action: operation.action.or(operation.kind).map(Into::into),
+                    branch: operation.branch.or(operation.reference).map(Into::into),
+                    commit_sha: operation.sha.map(Into::into),
+                    pr_number: operation.number,
+                    pr_url: operation.url.map(Into::into),
+                    ..GitOperation::default()
+                })
+            })
+            .collect()
+    }
+
+    fn web_request(&self) -> Option<WebRequest> {
+        let kind = match (
+            self.get("codeText"),
+            self.get("searchCount"),
+            self.get("results"),
+        ) {
+            (Some(_), _, _) => "fetch",
+            (None, Some(_), _) => "search",
+            (None, None, Some(_)) if self.get("durationSeconds").is_some() => "search",
+            _ => return None,
+        };
+        Some(WebRequest {
+            kind,
+            url: self.text("url").map(Into::into),
+            query: self.text("query").map(Into::into),
+            status_code: self.number("code"),
+            response_bytes: self.number("bytes"),
+            search_count: self.number("searchCount"),
+            duration_ms: self.duration_ms(),
+            ..WebRequest::default()
+        })
+    }
+}
+
+object! {
+    /// A part of `gitOperation`.
+    pub struct Operation {
+        "kind" => kind: text,
+        "action" => action: text,
+        "branch" => branch: text,
+        "ref" => reference: text,
+        "sha" => sha: text,
+        "number" => number: number,
+        "url" => url: text,
+    }
+}
+
+/// The keys and values of an object.
+fn entries(json: &str) -> Vec<(Cow<'_, str>, &str)> {
+    let object: Entries = parse_object(json).unwrap_or_default();
+    let borrowed = object
+        .rest
+        .into_iter()
+        .filter_map(|(key, value)| match value {
+            crate::record::Json::Raw(raw) => Some((key, raw.get())),
+            crate::record::Json::Owned(_) => None,
+        });
+    borrowed.collect()
+}
+
+/// Whether the archive alone keeps a value: a whole file, or what the text of the result says already.
+fn is_archived(key: &str, value: &str, result: &str) -> bool {
+    match key {
+        "originalFile" | "originalFileContents" | "original_file" | "updated_file" => {
+            value.starts_with('"')
+        }
+        "stdout" | "stderr" | "result" | "content" => match json_text(value) {
+            Some(text) => repeats(&text, result),
+            None => value.starts_with('[') && all_said(value, result),
+        },
+        _ => false,
+    }
+}
+
+/// `file` of a Read result without its text, which the model was shown with line numbers, and without image bytes.
+fn file_details(json: &str) -> Option<String> {
+    if !json.starts_with('{') {
+        return None;
+    }
+    let mut extra = Extra::default();
+    for (key, value) in entries(json) {
+        let is_archived = matches!(key.as_ref(), "content" | "base64") && value.starts_with('"');
+        if !is_archived {
+            extra.push(&key, value);
+        }
+    }
+    Some(extra.finish().unwrap_or_else(|| "{}".to_string()))
 }
 
 /// Whether a text stands in the result. An empty one says nothing that could be lost, but stays as it is.
 fn repeats(text: &str, result: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && (text == result || result.contains(text))
+    !text.is_empty() && result.contains(text)
 }
 
 /// Whether an error text is the result's in other clothes: `Error: ...`, or without its `<tool_use_error>` tags.
@@ -185,16 +400,20 @@ fn repeats_error(text: &str, result: &str) -> bool {
     repeats(text, result) || repeats(bare, result)
 }
 
-/// Whether a block is a text that stands in the result, or an image, whose bytes are archived.
-fn is_said(block: &str, result: &str) -> bool {
-    match parse_object::<Part>(block) {
+/// Whether a list of blocks says nothing but what stands in the result.
+fn all_said(json: &str, result: &str) -> bool {
+    let is_said = |block: &&RawValue| match parse_object::<Part>(block.get()) {
         Ok(part) => match part.kind.as_deref() {
-            Some("text") => part
-                .text
-                .is_some_and(|text| text.is_empty() || repeats(&text, result)),
-            Some("image") => true,
+            Some("text") => {
+                part.rest.is_empty() && part.text.is_some_and(|text| repeats(&text, result))
+            }
+            Some("image") => part.rest.is_empty(),
             _ => false,
         },
+        Err(_) => false,
+    };
+    match serde_json::from_str::<Vec<&RawValue>>(json) {
+        Ok(list) => !list.is_empty() && list.iter().all(is_said),
         Err(_) => false,
     }
 }
@@ -203,8 +422,15 @@ fn is_said(block: &str, result: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn returned(json: &str, use_it: impl FnOnce(Returned<'_>)) {
+        let raw = RawValue::from_string(json.to_string()).unwrap();
+        use_it(Returned::read(Some(&raw)));
+    }
+
     fn details_of(json: &str, result: &str) -> Option<String> {
-        details(&RawValue::from_string(json.to_string()).unwrap(), result)
+        let mut details = None;
+        returned(json, |returned| details = returned.details(result));
+        details
     }
 
     #[test]
@@ -218,12 +444,9 @@ mod tests {
         let json = r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#;
         assert_eq!(
             details_of(json, "a\nb").unwrap(),
-            r#"{"interrupted":false,"stderr":""}"#
+            r#"{"stderr":"","interrupted":false}"#
         );
-        assert_eq!(
-            details_of(json, "saved elsewhere").unwrap(),
-            r#"{"interrupted":false,"stdout":"a\nb\n","stderr":""}"#
-        );
+        assert_eq!(details_of(json, "saved elsewhere").unwrap(), json);
         assert_eq!(details_of(r#""Error: Exit code 1""#, "Exit code 1"), None);
         assert_eq!(
             details_of(
@@ -243,5 +466,51 @@ mod tests {
         );
         assert_eq!(details_of(r#"[{"type":"text","text":"x"}]"#, "x"), None);
         assert_eq!(details_of("7", "x").unwrap(), "7");
+    }
+
+    #[test]
+    fn a_persisted_output_is_named_without_the_folders_of_the_machine_that_wrote_it() {
+        for content in [
+            "<persisted-output>\nOutput too large (1KB). Full output saved to: /a/b/tool-results/x1.txt\n\nPreview",
+            "<persisted-output>Tool result saved to: C:\\a\\tool-results\\x1.txt\n\nUse Read to view</persisted-output>",
+        ] {
+            assert_eq!(
+                persisted_path(content).and_then(base_name),
+                Some("x1.txt"),
+                "{content}"
+            );
+        }
+        assert_eq!(base_name("/a/.."), None);
+    }
+
+    #[test]
+    fn git_operations_and_web_requests_are_found() {
+        let json = r#"{"gitOperation":{"commit":{"sha":"abc","kind":"amended","branch":"main"},"pr":{"number":7,"url":"u","action":"created"}}}"#;
+        returned(json, |returned| {
+            let operations = returned.git_operations();
+            assert_eq!(operations.len(), 2);
+            assert_eq!(operations[0].commit_sha.as_deref(), Some("abc"));
+            assert_eq!(operations[1].pr_number, Some(7));
+        });
+        returned(
+            r#"{"bytes":9,"code":404,"codeText":"Not Found","result":"","durationMs":3,"url":"u"}"#,
+            |returned| {
+                let request = returned.web_request().unwrap();
+                assert_eq!(
+                    (request.kind, request.status_code, request.duration_ms),
+                    ("fetch", Some(404), Some(3))
+                );
+            },
+        );
+        returned(
+            r#"{"query":"q","results":[],"durationSeconds":1.5,"searchCount":2}"#,
+            |returned| {
+                let request = returned.web_request().unwrap();
+                assert_eq!(
+                    (request.kind, request.search_count, request.duration_ms),
+                    ("search", Some(2), Some(1500))
+                );
+            },
+        );
     }
 }

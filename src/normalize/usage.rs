@@ -1,18 +1,18 @@
 //! Usage of a response -> a usage line.
 
 use super::extra::Extra;
-use crate::record::{Message, Usage as RecordedUsage};
+use crate::record::{Message, Usage as RecordedUsage, parse_object};
 use crate::rows::{Usage, UsageLine};
 
 /// The model name of messages that Claude Code made up itself: no API was called.
 pub const SYNTHETIC: &str = "<synthetic>";
 
 /// The usage that a message carries; `uuid` is its name when the API gave it none.
-pub fn usage(message: &mut Message<'_>, uuid: &str) -> Option<Usage> {
+pub fn usage(message: &Message<'_>, uuid: &str) -> Option<Usage> {
     if message.model.as_deref() == Some(SYNTHETIC) {
         return None;
     }
-    let recorded = message.usage.take()?;
+    let recorded: RecordedUsage = parse_object(message.usage?.get()).ok()?;
     let id = message.id.as_deref().filter(|id| !id.is_empty());
     Some(Usage {
         api_message_id: id.unwrap_or(uuid).to_string(),

@@ -297,6 +297,7 @@ pub fn nullable_text(json: &str) -> Option<Option<Cow<'_, str>>> {
     }
 }
 
+/// A JSON boolean.
 pub fn flag(json: &str) -> Option<bool> {
     match json {
         "true" => Some(true),

@@ -1,6 +1,6 @@
 //! The API message inside user and assistant records.
 
-use super::{Content, Usage, json};
+use super::{Content, json};
 
 json::object! {
     /// `message` of a user or assistant record.
@@ -11,7 +11,8 @@ json::object! {
         /// The served model; `<synthetic>` when no API was called.
         "model" => model: text,
         "content" => content: Content,
-        "usage" => usage: Usage,
+        /// Of assistant records: [`super::Usage`].
+        "usage" => usage: raw,
         /// Null on all but the last line of a response, in many versions on that too.
         "stop_reason" => stop_reason: text,
     }

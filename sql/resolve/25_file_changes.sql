@@ -1,0 +1,37 @@
+-- What the calls changed, by what their results tell, else by their input. Calls that failed changed nothing.
+delete from file_changes
+where tool_use_id in (select tool_use_id from touched_tool_uses);
+
+insert into file_changes (
+    tool_use_id, file_path, kind, lines_added, lines_removed, line_count_source, is_user_modified
+)
+select
+    tool_uses.tool_use_id,
+    coalesce(nullif(tool_results.changed_path, ''), tool_uses.file_path),
+    coalesce(tool_results.change_kind, tool_uses.change_kind),
+    case when tool_results.change_kind is null then tool_uses.input_lines_added else tool_results.lines_added end,
+    case when tool_results.change_kind is null then tool_uses.input_lines_removed else tool_results.lines_removed end,
+    case
+        when tool_results.change_kind is not null then tool_results.line_count_source
+        when tool_uses.input_lines_added is not null then 'input'
+    end,
+    tool_results.is_user_modified
+from touched_tool_uses
+join tool_uses using (tool_use_id)
+join (
+    -- The earliest answer to a call; a copy of the answer changes nothing a second time.
+    select
+        tool_results.*,
+        row_number() over (
+            partition by tool_results.tool_use_id
+            order by messages.sent_at is null, messages.sent_at, messages.uuid, content_blocks.position
+        ) as answer_number
+    from touched_tool_uses
+    join tool_results using (tool_use_id)
+    join messages using (message_id)
+    join content_blocks using (block_id)
+) as tool_results using (tool_use_id)
+where tool_uses.change_kind is not null
+    and tool_results.answer_number = 1
+    and tool_results.outcome = 'ok'
+    and coalesce(nullif(tool_results.changed_path, ''), tool_uses.file_path) is not null;

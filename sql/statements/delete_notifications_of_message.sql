@@ -1,0 +1,2 @@
+delete from task_notifications
+where message_id = ?1

@@ -1,0 +1,61 @@
+//! What a line tells of an agent and the call that spawned it. Which of several tellings counts is decided in SQL.
+
+use crate::rows::{AgentLink, BlockRows, TaskNotification};
+
+/// A telling; its session is that of the line.
+pub fn new(agent_id: &str, tool_use_id: &str, method: &'static str) -> AgentLink {
+    AgentLink {
+        session_id: String::new(),
+        agent_id: agent_id.to_string(),
+        tool_use_id: tool_use_id.to_string(),
+        method,
+    }
+}
+
+/// By `toolUseResult.agentId` of a carrier, and by the end of a result's text.
+pub fn of_blocks(blocks: &[BlockRows]) -> Vec<AgentLink> {
+    let results = blocks.iter().filter_map(|row| row.tool_result.as_ref());
+    let tellings = results.filter_map(|result| {
+        let call = result.source_tool_use_id.as_deref()?;
+        let text = result.content.as_deref().unwrap_or_default();
+        match (&result.agent_id, agent_in_text(text)) {
+            (Some(agent_id), _) => Some(new(agent_id, call, "result")),
+            (None, Some(agent_id)) => Some(new(agent_id, call, "text")),
+            (None, None) => None,
+        }
+    });
+    tellings.collect()
+}
+
+/// By the ids of a task notification.
+pub fn of_notification(notification: &TaskNotification) -> Option<AgentLink> {
+    let agent_id = notification.task_id.as_deref()?;
+    let call = notification.tool_use_id.as_deref()?;
+    Some(new(agent_id, call, "notification"))
+}
+
+/// `agentId: a6c92408dc3f631da (internal ID ...` near the end of what the Task tool says.
+fn agent_in_text(text: &str) -> Option<&str> {
+    let line = text
+        .lines()
+        .rev()
+        .take(12)
+        .find(|line| line.starts_with("agentId: "))?;
+    let rest = line.strip_prefix("agentId: ")?;
+    let id = rest.split([' ', '(']).next()?;
+    let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (id.len() >= 6 && id.bytes().all(is_id)).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_named_near_the_end_of_the_text() {
+        let text = "All done.\nagentId: a6c92408dc3f631da (for resuming)\n<usage>total_tokens: 5\ntool_uses: 1\nduration_ms: 9</usage>";
+        assert_eq!(agent_in_text(text), Some("a6c92408dc3f631da"));
+        assert_eq!(agent_in_text("1\tagentId: a6c92408dc3f631da"), None);
+        assert_eq!(agent_in_text("agentId: no"), None);
+    }
+}

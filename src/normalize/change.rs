@@ -1,0 +1,289 @@
+//! Lines that a tool call added to a file and removed from it.
+
+use super::tool::Returned;
+use crate::record::{json_flag, json_text, object, parse_object};
+use serde_json::value::RawValue;
+use similar::{ChangeTag, TextDiff};
+use std::borrow::Cow;
+
+/// A change of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Change {
+    /// create, update, edit or notebook.
+    pub kind: &'static str,
+    pub path: String,
+    pub lines_added: Option<i64>,
+    pub lines_removed: Option<i64>,
+    /// What the numbers come from.
+    pub source: Option<&'static str>,
+}
+
+object! {
+    /// The inputs of the tools that change files.
+    pub struct Input {
+        "file_path" => file_path: text,
+        "notebook_path" => notebook_path: text,
+        "content" => content: long_text,
+        "old_string" => old: long_text,
+        "new_string" => new: long_text,
+        "new_source" => new_source: long_text,
+        "edits" => edits: raw,
+    }
+}
+
+object! {
+    /// An element of `edits`.
+    pub struct Edit {
+        "old_string" => old: long_text,
+        "new_string" => new: long_text,
+    }
+}
+
+/// What the input of a call tells of the change it wants.
+pub fn of_input(tool: &str, json: &str) -> Option<Change> {
+    let kind = match tool {
+        "Write" => "update",
+        "Edit" | "MultiEdit" => "edit",
+        "NotebookEdit" => "notebook",
+        _ => return None,
+    };
+    let input: Input = parse_object(json).ok()?;
+    let path = input.file_path.or(input.notebook_path)?.into_owned();
+    let counts = match tool {
+        // What stood there before is not known.
+        "Write" => input
+            .content
+            .map(|content| (Some(count_lines(&content)), None)),
+        "Edit" => input
+            .old
+            .zip(input.new)
+            .map(|(old, new)| some(diff(&old, &new))),
+        "MultiEdit" => input.edits.map(|edits| some(sum_of_edits(edits.get()))),
+        _ => input
+            .new_source
+            .map(|source| (Some(count_lines(&source)), None)),
+    };
+    let (lines_added, lines_removed) = counts.unwrap_or((None, None));
+    Some(Change {
+        kind,
+        path,
+        lines_added,
+        lines_removed,
+        source: None,
+    })
+}
+
+fn some((added, removed): (i64, i64)) -> (Option<i64>, Option<i64>) {
+    (Some(added), Some(removed))
+}
+
+fn sum_of_edits(json: &str) -> (i64, i64) {
+    let edits: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+    edits.iter().fold((0, 0), |(added, removed), edit| {
+        let edit: Edit = parse_object(edit.get()).unwrap_or_default();
+        let (more, less) = diff(&edit.old.unwrap_or_default(), &edit.new.unwrap_or_default());
+        (added + more, removed + less)
+    })
+}
+
+/// What a result tells of the change it made: by its patch, by the text of a new file, by git, by the strings.
+pub fn of_result(returned: &Returned<'_>) -> Option<Change> {
+    if returned.get("notebook_path").is_some() || returned.get("new_source").is_some() {
+        return of_notebook(returned);
+    }
+    let path = returned.text("filePath")?.into_owned();
+    let patch = returned.get("structuredPatch");
+    let written = returned.text("type");
+    let old = returned.get("oldString").and_then(json_text);
+    let new = returned.get("newString").and_then(json_text);
+    let kind = match written.as_deref() {
+        Some("create") => "create",
+        Some("update") => "update",
+        // Only Edit and MultiEdit tell what they replaced.
+        _ if old.is_some() || returned.get("edits").is_some() => "edit",
+        _ if patch.is_some() => "update",
+        _ => return None,
+    };
+    let count = || -> Option<(i64, i64, &'static str)> {
+        if returned.get("staged").and_then(json_flag) == Some(true) {
+            return Some((0, 0, "patch"));
+        }
+        if let Some((added, removed)) = patch.and_then(count_patch) {
+            return Some((added, removed, "patch"));
+        }
+        if kind == "create" {
+            let content = json_text(returned.get("content")?)?;
+            return Some((count_lines(&content), 0, "content"));
+        }
+        if let Some((added, removed)) = returned.get("gitDiff").and_then(count_git_diff) {
+            return Some((added, removed, "git_diff"));
+        }
+        let (old, new) = (old?, new?);
+        let (added, removed) = diff(&old, &new);
+        let times = occurrences(returned, &old);
+        Some((added * times, removed * times, "strings"))
+    };
+    let counts = count();
+    Some(Change {
+        kind,
+        path,
+        lines_added: counts.map(|(added, _, _)| added),
+        lines_removed: counts.map(|(_, removed, _)| removed),
+        source: counts.map(|(_, _, source)| source),
+    })
+}
+
+fn of_notebook(returned: &Returned<'_>) -> Option<Change> {
+    let path = returned.text("notebook_path").unwrap_or(Cow::Borrowed(""));
+    let new = returned
+        .get("new_source")
+        .and_then(json_text)
+        .unwrap_or_default();
+    let old = returned.get("old_source").and_then(json_text);
+    let (added, removed) = match (returned.text("edit_mode").as_deref(), &old) {
+        (Some("delete"), Some(old)) => (Some(0), Some(count_lines(old))),
+        (Some("insert"), _) => (Some(count_lines(&new)), Some(0)),
+        (_, Some(old)) => some(diff(old, &new)),
+        _ => (None, None),
+    };
+    Some(Change {
+        kind: "notebook",
+        path: path.into_owned(),
+        lines_added: added,
+        lines_removed: removed,
+        source: added.map(|_| "strings"),
+    })
+}
+
+object! {
+    /// A hunk of `structuredPatch`: its lines begin with a blank, `+`, `-` or a backslash.
+    pub struct Hunk {
+        "lines" => lines: raw,
+    }
+}
+
+/// The lines added and removed by a patch; nothing of an empty one, which says nothing.
+fn count_patch(json: &str) -> Option<(i64, i64)> {
+    let hunks: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    if hunks.is_empty() {
+        return None;
+    }
+    let (mut added, mut removed) = (0, 0);
+    for hunk in hunks {
+        let hunk: Hunk = parse_object(hunk.get()).ok()?;
+        let lines: Vec<&RawValue> = serde_json::from_str(hunk.lines?.get()).ok()?;
+        for line in lines {
+            match line.get().as_bytes().get(1) {
+                Some(b'+') => added += 1,
+                Some(b'-') => removed += 1,
+                _ => {}
+            }
+        }
+    }
+    Some((added, removed))
+}
+
+object! {
+    /// `gitDiff`
+    pub struct GitDiff {
+        "additions" => additions: number,
+        "deletions" => deletions: number,
+    }
+}
+
+fn count_git_diff(json: &str) -> Option<(i64, i64)> {
+    let diff: GitDiff = parse_object(json).ok()?;
+    Some((diff.additions?, diff.deletions?))
+}
+
+/// How often an edit was made: more than once only if it replaces all.
+fn occurrences(returned: &Returned<'_>, old: &str) -> i64 {
+    let replaces_all = returned.get("replaceAll").and_then(json_flag) == Some(true);
+    match returned.get("originalFile").and_then(json_text) {
+        Some(original) if replaces_all && !old.is_empty() => {
+            (original.matches(old).count() as i64).max(1)
+        }
+        _ => 1,
+    }
+}
+
+/// A final newline does not begin another line.
+fn count_lines(text: &str) -> i64 {
+    text.lines().count() as i64
+}
+
+fn diff(old: &str, new: &str) -> (i64, i64) {
+    let diff = TextDiff::from_lines(old, new);
+    let (mut added, mut removed) = (0, 0);
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => added += 1,
+            ChangeTag::Delete => removed += 1,
+            ChangeTag::Equal => {}
+        }
+    }
+    (added, removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(json: &str) -> (&'static str, Option<i64>, Option<i64>, Option<&'static str>) {
+        let raw = RawValue::from_string(json.to_string()).unwrap();
+        let change = of_result(&Returned::read(Some(&raw))).unwrap();
+        (
+            change.kind,
+            change.lines_added,
+            change.lines_removed,
+            change.source,
+        )
+    }
+
+    #[test]
+    fn a_patch_counts_its_plus_and_minus_lines() {
+        let json = r#"{"filePath":"/w/a","oldString":"x","newString":"y","structuredPatch":[{"lines":[" a","-b","+c","+d","\\ No newline"]}]}"#;
+        assert_eq!(counts(json), ("edit", Some(2), Some(1), Some("patch")));
+    }
+
+    #[test]
+    fn a_new_file_counts_its_lines_without_a_line_behind_the_last_newline() {
+        let json = r#"{"type":"create","filePath":"/w/a","content":"a\nb\n","structuredPatch":[]}"#;
+        assert_eq!(counts(json), ("create", Some(2), Some(0), Some("content")));
+    }
+
+    #[test]
+    fn without_a_patch_git_or_the_strings_tell() {
+        let json = r#"{"type":"update","filePath":"/w/a","structuredPatch":[],"gitDiff":{"additions":5,"deletions":4}}"#;
+        assert_eq!(counts(json), ("update", Some(5), Some(4), Some("git_diff")));
+        let json = r#"{"filePath":"/w/a","oldString":"a","newString":"b\nc","structuredPatch":[],"replaceAll":true,"originalFile":"a\na\n"}"#;
+        assert_eq!(counts(json), ("edit", Some(4), Some(2), Some("strings")));
+        let json = r#"{"type":"update","filePath":"/w/a","structuredPatch":[]}"#;
+        assert_eq!(counts(json), ("update", None, None, None));
+    }
+
+    #[test]
+    fn a_staged_edit_counts_nothing() {
+        let json = r#"{"filePath":"/w/a","oldString":"x","newString":"y","staged":true,"structuredPatch":[{"lines":["+c"]}]}"#;
+        assert_eq!(counts(json), ("edit", Some(0), Some(0), Some("patch")));
+    }
+
+    #[test]
+    fn the_input_alone_tells_where_the_result_says_nothing() {
+        let change = of_input(
+            "Edit",
+            r#"{"file_path":"/w/a","old_string":"a\nb","new_string":"a\nc\nd"}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            (change.kind, change.lines_added, change.lines_removed),
+            ("edit", Some(2), Some(1))
+        );
+        let change = of_input("MultiEdit", r#"{"file_path":"/w/a","edits":[{"old_string":"a","new_string":"b"},{"old_string":"","new_string":"c"}]}"#).unwrap();
+        assert_eq!(
+            (change.lines_added, change.lines_removed),
+            (Some(2), Some(1))
+        );
+        assert_eq!(of_input("Bash", "{}"), None);
+    }
+}

@@ -1,0 +1,402 @@
+//! How a tool call ended. Texts are matched at their start: transcripts about Claude Code quote them.
+
+/// What a tool call ended with.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// interrupted, user_rejected, permission_denied, hook_blocked, cancelled, unknown_outcome, timeout, invalid_input,
+    /// error, backgrounded or ok. A call without any result is pending, which only a view can tell.
+    pub name: &'static str,
+    /// Why the person said no.
+    pub denial_reason: Option<String>,
+    /// Of a failed command.
+    pub exit_code: Option<i64>,
+}
+
+/// What is known of a result.
+#[derive(Default)]
+pub struct Ending<'a> {
+    /// What the model was shown.
+    pub content: &'a str,
+    /// `toolUseResult` when it is a text.
+    pub returned_text: Option<&'a str>,
+    pub is_error: bool,
+    /// `toolDenialKind`, since 2.1.204.
+    pub denial_kind: Option<&'a str>,
+    /// `userFeedback`
+    pub feedback: Option<&'a str>,
+    /// `toolUseResult.interrupted`
+    pub is_interrupted: bool,
+    /// `toolUseResult.timedOutAfterMs` is there.
+    pub is_timed_out: bool,
+    /// `toolUseResult.backgroundTaskId` is there, or its status is `async_launched`.
+    pub is_background: bool,
+}
+
+const INTERRUPTED: &[&str] = &[
+    "[Request interrupted by user for tool use]",
+    "[Request interrupted by user]",
+];
+
+const REJECTED: &[&str] = &[
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+    "The agent proposed a plan that was rejected by the user.",
+    "User rejected tool use",
+    "Error: The user doesn't want",
+];
+
+const DENIED: &[&str] = &[
+    "Permission to use ",
+    "Permission for this tool use was denied",
+    "Permission for this action was denied by the Claude Code auto mode classifier",
+    "Claude requested permissions to ",
+    "This command requires approval",
+    "This Bash command contains multiple operations",
+    "This PowerShell command",
+];
+
+const CANCELLED: &[&str] = &[
+    "<tool_use_error>Cancelled: parallel tool call ",
+    "<tool_use_error>Sibling tool call errored</tool_use_error>",
+    "[Tool call skipped: ",
+    "[Tool call did not complete: ",
+];
+
+const UNKNOWN: &[&str] = &[
+    "[Tool call interrupted: the session ended before this call's result was recorded",
+    "[Tool call result not in this copy: ",
+    "[Tool result missing due to internal error]",
+];
+
+const INVALID: &[&str] = &[
+    // The wrapper came with 1.0.68; before, the same texts stood bare.
+    "<tool_use_error>",
+    "InputValidationError:",
+    "Blocked: sleep ",
+    "cd to '",
+    "Unknown skill:",
+    "No such tool available:",
+    "File has not been read yet",
+    "String to replace not found in file",
+];
+
+const REASONS: &[&str] = &[
+    "To tell you how to proceed, the user said:\n",
+    "The user provided the following reason for the rejection:",
+];
+
+/// Judges a result.
+pub fn outcome(ending: &Ending<'_>) -> Outcome {
+    let name = name(ending);
+    Outcome {
+        name,
+        denial_reason: match name {
+            "user_rejected" => denial_reason(ending),
+            _ => None,
+        },
+        exit_code: match ending.is_error {
+            true => exit_code(ending.content),
+            false => None,
+        },
+    }
+}
+
+fn name(ending: &Ending<'_>) -> &'static str {
+    let content = ending.content.trim_start();
+    let starts = |texts: &[&str]| texts.iter().any(|text| content.starts_with(text));
+    let equals = |texts: &[&str]| {
+        let returned = ending.returned_text.map(str::trim);
+        texts
+            .iter()
+            .any(|text| content.trim_end() == *text || returned == Some(*text))
+    };
+    let denial = |kinds: &[&str]| ending.denial_kind.is_some_and(|kind| kinds.contains(&kind));
+    let is_rejected_by_return = ending
+        .returned_text
+        .is_some_and(|text| REJECTED.iter().any(|start| text.starts_with(start)));
+
+    if denial(&["interrupted"]) || equals(INTERRUPTED) || ending.is_interrupted {
+        "interrupted"
+    } else if denial(&["user-rejected"]) || starts(REJECTED) || is_rejected_by_return {
+        "user_rejected"
+    } else if denial(&[
+        "permission-rule",
+        "automode-blocked",
+        "automode-unavailable",
+    ]) || (ending.is_error && starts(DENIED))
+    {
+        "permission_denied"
+    } else if ending.is_error && is_hook_block(content) {
+        "hook_blocked"
+    } else if denial(&["cancelled"]) || starts(CANCELLED) {
+        "cancelled"
+    } else if starts(UNKNOWN) {
+        "unknown_outcome"
+    } else if ending.is_timed_out || (ending.is_error && is_timeout(content)) {
+        "timeout"
+    } else if content.starts_with("<tool_use_error>")
+        || (ending.is_error && (starts(INVALID) || is_ambiguous_edit(content)))
+    {
+        "invalid_input"
+    } else if ending.is_error {
+        "error"
+    } else if ending.is_background {
+        "backgrounded"
+    } else {
+        "ok"
+    }
+}
+
+/// `PreToolUse:Bash hook error: [...`, or as 1.0.68 to 1.0.70 wrote it.
+fn is_hook_block(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let is_word = |text: &str| {
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let hook_error = line.split_once(" hook error: [").is_some_and(|(hook, _)| {
+        let hook = hook
+            .strip_prefix("PreToolUse")
+            .or_else(|| hook.strip_prefix("PostToolUse"));
+        hook.is_some_and(|rest| {
+            rest.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b':' || byte == b'_')
+        })
+    });
+    let operation = line
+        .split_once(" operation blocked by hook")
+        .is_some_and(|(word, _)| is_word(word));
+    hook_error
+        || operation
+        || line.starts_with("operation blocked by hook")
+        || line.starts_with("hook stopped continuation:")
+}
+
+/// The command's own words come first, often behind its exit code.
+fn is_timeout(text: &str) -> bool {
+    let behind_code = match text.strip_prefix("Exit code ") {
+        Some(rest) => rest.split_once('\n').map_or("", |(_, behind)| behind),
+        None => text,
+    };
+    behind_code
+        .trim_start()
+        .starts_with("Command timed out after ")
+}
+
+/// `Found 3 matches of the string`
+fn is_ambiguous_edit(text: &str) -> bool {
+    text.strip_prefix("Found ")
+        .and_then(|rest| rest.split_once(" matches of the string"))
+        .is_some_and(|(number, _)| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+fn denial_reason(ending: &Ending<'_>) -> Option<String> {
+    if let Some(feedback) = ending
+        .feedback
+        .map(str::trim)
+        .filter(|feedback| !feedback.is_empty())
+    {
+        return Some(feedback.to_string());
+    }
+    [Some(ending.content), ending.returned_text]
+        .into_iter()
+        .flatten()
+        .find_map(|text| {
+            let (_, reason) = REASONS
+                .iter()
+                .find_map(|wording| text.split_once(wording))?;
+            Some(reason.trim())
+                .filter(|reason| !reason.is_empty())
+                .map(str::to_string)
+        })
+}
+
+/// `Exit code 1` at the start of an error; before 2.0 the code is lost.
+fn exit_code(content: &str) -> Option<i64> {
+    let rest = content.trim_start().strip_prefix("Exit code ")?;
+    let digits = rest
+        .split(|character: char| !character.is_ascii_digit())
+        .next()?;
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(content: &str) -> Ending<'_> {
+        Ending {
+            content,
+            is_error: true,
+            ..Ending::default()
+        }
+    }
+
+    fn said(content: &str) -> &'static str {
+        outcome(&error(content)).name
+    }
+
+    #[test]
+    fn each_ending_is_known_by_its_words() {
+        for (content, expected) in [
+            ("[Request interrupted by user for tool use]", "interrupted"),
+            (
+                "The user doesn't want to proceed with this tool use. The tool use was rejected",
+                "user_rejected",
+            ),
+            (
+                "The user doesn't want to take this action right now. STOP",
+                "user_rejected",
+            ),
+            (
+                "The agent proposed a plan that was rejected by the user.",
+                "user_rejected",
+            ),
+            (
+                "Permission to use Bash with command x has been denied.",
+                "permission_denied",
+            ),
+            (
+                "Permission to use Write has been auto-denied in dontAsk mode.",
+                "permission_denied",
+            ),
+            (
+                "Claude requested permissions to write to /w/a, but you haven't granted it yet.",
+                "permission_denied",
+            ),
+            ("This command requires approval", "permission_denied"),
+            ("PreToolUse:Bash hook error: [guard.sh]: no", "hook_blocked"),
+            ("Edit operation blocked by hook:\n- no", "hook_blocked"),
+            (
+                "<tool_use_error>Cancelled: parallel tool call Bash(x) errored</tool_use_error>",
+                "cancelled",
+            ),
+            (
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                "cancelled",
+            ),
+            (
+                "[Tool result missing due to internal error]",
+                "unknown_outcome",
+            ),
+            ("Command timed out after 2m 0.0s", "timeout"),
+            ("Exit code 143\nCommand timed out after 2m 0s", "timeout"),
+            ("<tool_use_error>InputValidationError: x", "invalid_input"),
+            ("File has not been read yet. Read it first", "invalid_input"),
+            ("Found 3 matches of the string to replace", "invalid_input"),
+            ("Exit code 1\nno such file", "error"),
+            ("anything else", "error"),
+        ] {
+            assert_eq!(said(content), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn a_quotation_is_not_an_ending() {
+        for content in [
+            "the log says: The user doesn't want to proceed with this tool use.",
+            "Permission to use this file is granted to everyone",
+            "This command requires approval, the README says",
+            "see [Request interrupted by user]",
+        ] {
+            let ending = Ending {
+                content,
+                ..Ending::default()
+            };
+            assert_eq!(outcome(&ending).name, "ok", "{content}");
+        }
+    }
+
+    #[test]
+    fn structured_fields_of_newer_versions_decide() {
+        for (kind, expected) in [
+            ("user-rejected", "user_rejected"),
+            ("permission-rule", "permission_denied"),
+            ("automode-blocked", "permission_denied"),
+            ("automode-unavailable", "permission_denied"),
+            ("interrupted", "interrupted"),
+            ("cancelled", "cancelled"),
+        ] {
+            let ending = Ending {
+                denial_kind: Some(kind),
+                ..error("no")
+            };
+            assert_eq!(outcome(&ending).name, expected);
+        }
+        assert_eq!(
+            outcome(&Ending {
+                is_interrupted: true,
+                ..Ending::default()
+            })
+            .name,
+            "interrupted"
+        );
+        assert_eq!(
+            outcome(&Ending {
+                is_timed_out: true,
+                ..Ending::default()
+            })
+            .name,
+            "timeout"
+        );
+        assert_eq!(
+            outcome(&Ending {
+                is_background: true,
+                ..Ending::default()
+            })
+            .name,
+            "backgrounded"
+        );
+        assert_eq!(outcome(&Ending::default()).name, "ok");
+    }
+
+    #[test]
+    fn a_reason_is_found_in_both_wordings_and_in_its_field() {
+        let first = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse the helper";
+        assert_eq!(
+            outcome(&error(first)).denial_reason.as_deref(),
+            Some("use the helper")
+        );
+        let second = "The user doesn't want to proceed with this tool use. The user provided the following reason for the rejection:  not now";
+        assert_eq!(
+            outcome(&error(second)).denial_reason.as_deref(),
+            Some("not now")
+        );
+        let ending = Ending {
+            feedback: Some("too risky"),
+            denial_kind: Some("user-rejected"),
+            ..error("no")
+        };
+        assert_eq!(outcome(&ending).denial_reason.as_deref(), Some("too risky"));
+        let returned = Ending {
+            returned_text: Some("User rejected tool use"),
+            ..error("no")
+        };
+        assert_eq!(
+            outcome(&returned),
+            Outcome {
+                name: "user_rejected",
+                denial_reason: None,
+                exit_code: None
+            }
+        );
+    }
+
+    #[test]
+    fn an_exit_code_stands_at_the_start_of_an_error() {
+        assert_eq!(
+            outcome(&error("Exit code 127\nnot found")).exit_code,
+            Some(127)
+        );
+        assert_eq!(outcome(&error("it said Exit code 3")).exit_code, None);
+        let fine = Ending {
+            content: "Exit code 1",
+            ..Ending::default()
+        };
+        assert_eq!(outcome(&fine).exit_code, None);
+    }
+}
