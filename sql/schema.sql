@@ -29,10 +29,14 @@ create table files (
     project_id integer references projects deferrable initially deferred, -- the folder under projects/ it lies in
     path text not null, -- relative to the home, with '/'; bytes that are not UTF-8 are written as \xNN
     path_bytes blob, -- the path itself, only when it is not UTF-8
-    kind text not null check (kind in ('session', 'agent', 'journal', 'transcript', 'history')),
+    kind text not null check (kind in (
+        'session', 'agent', 'journal', 'transcript', 'history', 'todo', 'task', 'plan', 'tool_result', 'paste',
+        'file_backup', 'statistics', 'session_index', 'agent_meta', 'workflow', 'memory', 'other'
+    )),
     session_id text, -- the session that its path names; its lines may say otherwise
     generation integer not null, -- 1, and one more after each rewrite
-    size_bytes integer not null, -- bytes read and archived
+    size_bytes integer not null, -- as it was last seen
+    archived_bytes integer not null, -- bytes read and archived; 0 for a file that is only counted
     parsed_bytes integer not null, -- bytes that became rows; what is behind is an incomplete last line
     line_count integer not null, -- lines; the last one counts without its newline when it has anything but blanks
     newline_count integer not null, -- newline bytes among the archived bytes
@@ -496,21 +500,198 @@ create table file_backups (
 ) strict;
 create index file_backups_by_session on file_backups (session_id);
 
+-------------------------------------------------------------------------------------------------------------------
+-- Beside the transcripts
+-------------------------------------------------------------------------------------------------------------------
+
 create table history_prompts (
     -- One row per line of history.jsonl: what was typed at the prompt, and drafts that were cleared.
     history_prompt_id integer primary key,
     file_id integer not null references files deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
+    message_id integer references messages deferrable initially deferred, -- the message it became, where that is found
     session_id text, -- absent before about 2.0.60; the transcript of it may be gone
     project_path text, -- project
     display text, -- the text with placeholders for what was pasted
-    extra_json text,
+    match_kind text check (match_kind in (
+        'matched', -- its message is in the database
+        'draft', -- the session is here and has no such message: cleared, or a command that leaves no record
+        'swept_or_draft' -- the session is not here
+    )),
+    extra_json text, -- the keys of the line that have no column
     prompted_at text, -- timestamp
     unique (file_id, byte_offset)
 ) strict;
 create index history_prompts_by_line on history_prompts (file_id, line_number);
 create index history_prompts_by_session on history_prompts (session_id);
+create index history_prompts_by_message on history_prompts (message_id) where message_id is not null;
+
+create table pasted_contents (
+    -- One row per thing pasted into a prompt of history.jsonl.
+    pasted_content_id integer primary key,
+    history_prompt_id integer not null references history_prompts deferrable initially deferred,
+    paste_id integer references pastes deferrable initially deferred, -- where a long text is kept
+    paste_number integer not null, -- as in [Pasted text #1]
+    kind text, -- type: text, image
+    cache_name text, -- contentHash: names the file in paste-cache/
+    media_type text, -- mediaType
+    content text, -- of a short text; a long one is in pastes
+    extra_json text,
+    unique (history_prompt_id, paste_number)
+) strict;
+create index pasted_contents_by_paste on pasted_contents (paste_id) where paste_id is not null;
+
+create table pastes (
+    -- One row per file of paste-cache/: a long text that was pasted.
+    paste_id integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    cache_name text not null, -- the name of the file: the first 16 hex digits of the text's SHA-256
+    content text -- NULL when it is not UTF-8
+) strict;
+create index pastes_by_name on pastes (cache_name);
+
+create table todos (
+    -- One row per item of a todo list under todos/, which older versions wrote.
+    todo_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    session_id text, -- of the file's name
+    agent_id text, -- of the file's name, unless it is the session itself
+    position integer not null,
+    content text,
+    status text,
+    priority text,
+    active_form text, -- activeForm
+    extra_json text,
+    unique (file_id, position)
+) strict;
+create index todos_by_session on todos (session_id);
+
+create table tasks (
+    -- One row per task under tasks/, which newer versions write.
+    task_key integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    list_name text not null, -- a sessionId, or the name of a shared list
+    task_id text, -- id: its number in the list
+    subject text,
+    description text,
+    active_form text, -- activeForm
+    status text,
+    owner text,
+    blocks_json text, -- ids of the tasks that wait for this one
+    blocked_by_json text, -- blockedBy: ids of the tasks that this one waits for
+    extra_json text
+) strict;
+create index tasks_by_list on tasks (list_name);
+
+create table plans (
+    -- One row per plan under plans/.
+    plan_id integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    slug text not null, -- its name; sessions that worked on it have the same slug
+    content text -- NULL when it is not UTF-8
+) strict;
+create index plans_by_slug on plans (slug);
+
+create table memory_notes (
+    -- One row per note that Claude Code keeps about a project.
+    memory_note_id integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    name text not null, -- path below memory/
+    content text
+) strict;
+
+create table tool_result_files (
+    -- One row per output that was too large for its transcript and kept beside it.
+    tool_result_file_id integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    session_id text, -- of the folder it lies in
+    name text not null, -- tool_results.persisted_name of the result whose output it is
+    content text, -- NULL when it is not UTF-8 text, or larger than 64 MiB: then only the archive has it
+    byte_length integer not null
+) strict;
+create index tool_result_files_by_name on tool_result_files (session_id, name);
+
+create table agent_metas (
+    -- One row per agent-<id>.meta.json: what Claude Code noted about an agent when it was spawned.
+    agent_meta_id integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    session_id text not null, -- of the folder it lies in
+    agent_id text not null, -- of the file's name
+    agent_type text, -- agentType
+    description text,
+    name text, -- of a teammate
+    model text,
+    tool_use_id text, -- toolUseId: the call that spawned it
+    parent_agent_id text, -- parentAgentId: the agent that spawned it
+    worktree_path text, -- worktreePath
+    worktree_branch text, -- worktreeBranch
+    workflow_phase text, -- workflowPhase
+    extra_json text,
+    spawn_depth integer, -- spawnDepth
+    is_fork integer check (is_fork in (0, 1)), -- isFork
+    is_stopped_by_user integer check (is_stopped_by_user in (0, 1)) -- stoppedByUser
+) strict;
+create index agent_metas_by_agent on agent_metas (session_id, agent_id);
+
+create table workflow_runs (
+    -- One row per workflows/wf_<run>.json: a workflow that came to its end.
+    workflow_run_key integer primary key,
+    file_id integer not null unique references files deferrable initially deferred,
+    session_id text not null, -- of the folder it lies in
+    workflow_run_id text, -- runId
+    task_id text, -- taskId
+    name text, -- workflowName
+    status text,
+    extra_json text, -- phases, agents, script, result
+    duration_ms integer, -- durationMs
+    agent_count integer, -- agentCount
+    total_tokens integer, -- totalTokens
+    tool_call_count integer, -- totalToolCalls
+    started_at text -- startTime
+) strict;
+create index workflow_runs_by_session on workflow_runs (session_id);
+
+create table session_hints (
+    -- One row per session that sessions-index.json or a custom-title.json tells of, also of one whose transcript is gone.
+    session_hint_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    position integer not null,
+    session_id text, -- sessionId
+    custom_title text, -- customTitle
+    summary text,
+    first_prompt text, -- firstPrompt
+    project_path text, -- projectPath, else originalPath
+    git_branch text, -- gitBranch
+    extra_json text,
+    message_count integer, -- messageCount
+    created_at text, -- created
+    modified_at text, -- modified
+    unique (file_id, position)
+) strict;
+create index session_hints_by_session on session_hints (session_id);
+
+create table usage_statistics (
+    -- One row per number that stats-cache.json keeps: of a day, of a model on a day, of a model, or of all. It outlives
+    -- the transcripts; its output tokens have the faults of the versions that wrote them.
+    usage_statistic_id integer primary key,
+    file_id integer not null references files deferrable initially deferred,
+    scope text not null check (scope in ('day', 'day_and_model', 'model', 'all')),
+    activity_date text not null, -- '' for all days
+    model text not null, -- '' for all models
+    extra_json text,
+    message_count integer,
+    session_count integer,
+    tool_call_count integer,
+    total_tokens integer, -- of a model on a day: tokensByModel
+    input_tokens integer,
+    output_tokens integer,
+    cache_read_tokens integer,
+    cache_write_tokens integer,
+    web_search_count integer,
+    cost_usd real, -- as Claude Code computed it
+    unique (file_id, scope, activity_date, model)
+) strict;
 
 -------------------------------------------------------------------------------------------------------------------
 -- Usage

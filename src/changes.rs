@@ -5,7 +5,7 @@
 
 use crate::archive::{self, CHUNK_BYTES};
 use crate::database::{FileVersion, statements as sql};
-use crate::discover::{Discovery, SourceFile, Stat, classify};
+use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
 use crate::read::Bytes;
 use rayon::prelude::*;
@@ -29,6 +29,8 @@ pub struct ChangedFile {
 pub struct Changes {
     /// Files with bytes to read.
     pub files: Vec<ChangedFile>,
+    /// Files that are not opened, new or with another size: only counted.
+    pub counted: Vec<FileVersion>,
     /// Files that are the same and look different: only their stat is noted.
     pub touched: Vec<(i64, Stat, bool)>,
     /// Files that are gone.
@@ -41,7 +43,7 @@ pub struct Changes {
 struct Known {
     file_id: i64,
     generation: i64,
-    size: u64,
+    archived: u64,
     parsed: u64,
     newline_count: i64,
     blank_line_count: i64,
@@ -61,8 +63,14 @@ pub fn compare(
     let mut changes = Changes::default();
     let mut suspects = Vec::new();
     for file in &found.files {
+        let is_counted = classify(&file.path).reading == Reading::Count;
         match known.remove(&file.path) {
             Some(known) if !known.is_racy && !known.is_missing && known.stat == file.stat => {}
+            known if is_counted => {
+                let mut version = new_file(file, source_id, 1).version;
+                version.file_id = known.map(|known| known.file_id);
+                changes.counted.push(version);
+            }
             Some(known) => {
                 let hashes = chunk_hashes(connection, known.file_id)?;
                 suspects.push((file, known, hashes));
@@ -108,23 +116,22 @@ fn is_below(path: &str, above: &str) -> bool {
 fn known_files(connection: &Connection, source_id: i64) -> Result<HashMap<String, Known>> {
     let mut statement = connection.prepare_cached(sql::KNOWN_FILES)?;
     let rows = statement.query_map([source_id], |row| {
-        let size = row.get::<_, i64>(3)?.cast_unsigned();
         let known = Known {
             file_id: row.get(0)?,
             generation: row.get(2)?,
-            size,
-            parsed: row.get::<_, i64>(4)?.cast_unsigned(),
-            newline_count: row.get(5)?,
-            blank_line_count: row.get(6)?,
+            archived: row.get::<_, i64>(4)?.cast_unsigned(),
+            parsed: row.get::<_, i64>(5)?.cast_unsigned(),
+            newline_count: row.get(6)?,
+            blank_line_count: row.get(7)?,
             stat: Stat {
-                size,
-                modified_ns: row.get(7)?,
-                changed_ns: row.get(8)?,
-                device: row.get(9)?,
-                inode: row.get(10)?,
+                size: row.get::<_, i64>(3)?.cast_unsigned(),
+                modified_ns: row.get(8)?,
+                changed_ns: row.get(9)?,
+                device: row.get(10)?,
+                inode: row.get(11)?,
             },
-            is_racy: row.get(11)?,
-            is_missing: row.get(12)?,
+            is_racy: row.get(12)?,
+            is_missing: row.get(13)?,
         };
         Ok((row.get(1)?, known))
     })?;
@@ -157,7 +164,7 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
         Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
     };
     let bytes = Bytes::File(opened);
-    let same = stat.size >= known.size
+    let same = stat.size >= known.archived
         && hashes
             .par_iter()
             .enumerate()
@@ -172,13 +179,13 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
     if !same {
         return Verdict::Changed(Box::new(changed));
     }
-    if stat.size == known.size {
+    if stat.size == known.archived {
         return Verdict::Touched(known.file_id, stat, changed.version.is_racy);
     }
     changed.version = FileVersion {
         file_id: Some(known.file_id),
         generation: known.generation,
-        size: known.size,
+        size: known.archived,
         parsed: known.parsed,
         newline_count: known.newline_count,
         blank_line_count: known.blank_line_count,

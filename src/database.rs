@@ -18,6 +18,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use insert::Inserter;
 pub use load::{Batch, Counts, FileVersion, Loader};
 
 mod embedded {

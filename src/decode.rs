@@ -276,7 +276,7 @@ fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
 
 /// JSON without what text columns cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The bytes as they were
 /// are in the archive.
-fn repair_escapes(json: &str) -> Cow<'_, str> {
+pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     static ESCAPE: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new("\\u"));
     let bytes = json.as_bytes();
     let mut broken = Vec::new();

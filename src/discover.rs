@@ -51,6 +51,8 @@ pub struct Discovery {
 pub struct Place {
     /// The kind of file.
     pub kind: Kind,
+    /// How it is read.
+    pub reading: Reading,
     /// The folder under `projects/`.
     pub directory_name: Option<String>,
     /// The session that the path names.
@@ -74,6 +76,43 @@ pub enum Kind {
     Transcript,
     /// `history.jsonl`
     History,
+    /// `todos/*.json`
+    Todo,
+    /// `tasks/<list>/<n>.json`
+    Task,
+    /// `plans/<slug>.md`
+    Plan,
+    /// `<session>/tool-results/*`
+    ToolResult,
+    /// `paste-cache/<hash>.txt`, `image-cache/<session>/*`
+    Paste,
+    /// `file-history/<session>/<hash>@v<n>`
+    FileBackup,
+    /// `stats-cache.json`
+    Statistics,
+    /// `sessions-index.json`, `<session>/custom-title.json`
+    SessionIndex,
+    /// `agent-<id>.meta.json`
+    AgentMeta,
+    /// `<session>/workflows/*`
+    Workflow,
+    /// `projects/<dir>/memory/*.md`
+    Memory,
+    /// Everything else.
+    Other,
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Archived; every line is a record.
+    Lines,
+    /// Archived; the file as a whole is a document.
+    Whole,
+    /// Archived and no more.
+    Archive,
+    /// Not opened, only counted: it is of no use, or may hold secrets.
+    Count,
 }
 
 /// Where the lines of an agent stand, which changed with the versions of Claude Code.
@@ -98,6 +137,18 @@ impl Kind {
             Kind::Journal => "journal",
             Kind::Transcript => "transcript",
             Kind::History => "history",
+            Kind::Todo => "todo",
+            Kind::Task => "task",
+            Kind::Plan => "plan",
+            Kind::ToolResult => "tool_result",
+            Kind::Paste => "paste",
+            Kind::FileBackup => "file_backup",
+            Kind::Statistics => "statistics",
+            Kind::SessionIndex => "session_index",
+            Kind::AgentMeta => "agent_meta",
+            Kind::Workflow => "workflow",
+            Kind::Memory => "memory",
+            Kind::Other => "other",
         }
     }
 }
@@ -155,15 +206,14 @@ fn split_list(list: &OsString) -> Vec<PathBuf> {
     }
 }
 
-/// Finds the files of a home: every `*.jsonl` under `projects/`, at any depth, and `history.jsonl`.
+/// Finds the files of a home. Those that are not read are counted.
 pub fn discover(home: &Path) -> Result<Discovery> {
     if !home.is_dir() {
         let what = format!("{} is not a folder", home.display());
         return Err(Error::NoSource(no_home_message(&what)));
     }
     let mut walk = Walk::default();
-    walk.file(&home.join("history.jsonl"), &PathBuf::from("history.jsonl"));
-    walk.folder(&home.join("projects"), &PathBuf::from("projects"));
+    walk.folder(home, Path::new(""));
     walk.found
         .files
         .sort_by(|a, b| (a.stat.modified_ns, &a.path).cmp(&(b.stat.modified_ns, &b.path)));
@@ -207,8 +257,7 @@ struct Walk {
 impl Walk {
     fn folder(&mut self, absolute: &Path, relative: &Path) {
         let metadata = match fs::metadata(absolute) {
-            Ok(metadata) if metadata.is_dir() => metadata,
-            Ok(_) => return,
+            Ok(metadata) => metadata,
             Err(error) => return self.problem(absolute, relative, &error),
         };
         let stat = Stat::of(&metadata);
@@ -228,19 +277,18 @@ impl Walk {
         for entry in entries {
             let absolute = entry.path();
             let relative = relative.join(entry.file_name());
-            let is_jsonl = absolute
-                .extension()
-                .is_some_and(|extension| extension == "jsonl");
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => self.folder(&absolute, &relative),
-                Ok(kind) if kind.is_file() && is_jsonl => self.file(&absolute, &relative),
-                Ok(kind) if kind.is_symlink() => match fs::metadata(&absolute) {
-                    Ok(target) if target.is_dir() => self.folder(&absolute, &relative),
-                    Ok(target) if target.is_file() && is_jsonl => self.file(&absolute, &relative),
-                    // A link that leads nowhere or in a circle is a file that is not there.
-                    _ => {}
-                },
-                // FIFOs, sockets and devices are never opened.
+                Ok(kind) if kind.is_file() => self.file(&absolute, &relative),
+                Ok(kind) if kind.is_symlink() && is_read(&relative) => {
+                    match fs::metadata(&absolute) {
+                        Ok(target) if target.is_dir() => self.folder(&absolute, &relative),
+                        Ok(target) if target.is_file() => self.file(&absolute, &relative),
+                        // A link that leads nowhere or in a circle is a file that is not there.
+                        _ => {}
+                    }
+                }
+                // FIFOs, sockets and devices are never opened, and links are followed only to what is read.
                 _ => {}
             }
         }
@@ -303,6 +351,25 @@ impl Stat {
     }
 }
 
+/// The folders and files of a home that are read.
+const READ: &[&str] = &[
+    "projects",
+    "history.jsonl",
+    "todos",
+    "tasks",
+    "plans",
+    "paste-cache",
+    "image-cache",
+    "file-history",
+    "teams",
+    "stats-cache.json",
+];
+
+fn is_read(relative: &Path) -> bool {
+    let first = relative.components().next();
+    first.is_some_and(|first| READ.iter().any(|name| first.as_os_str() == *name))
+}
+
 /// A relative path as text with `/`, and its bytes where the text is not the whole truth.
 fn portable(relative: &Path) -> (String, Option<Vec<u8>>) {
     match relative.to_str() {
@@ -326,48 +393,97 @@ pub fn classify(path: &str) -> Place {
     let parts: Vec<&str> = path.split('/').collect();
     let name = parts.last().copied().unwrap_or_default();
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);
-    let mut place = Place {
-        kind: Kind::Transcript,
-        directory_name: None,
+    let is_lines = stem.len() < name.len();
+    let is_json = name.ends_with(".json");
+    let place = |kind, reading| Place {
+        kind,
+        reading,
+        directory_name: match parts.as_slice() {
+            ["projects", directory, _, ..] => Some((*directory).to_string()),
+            _ => None,
+        },
         session_id: None,
         agent_id: None,
         layout: Layout::Inline,
     };
-    if path == "history.jsonl" {
-        place.kind = Kind::History;
-        return place;
-    }
-    if parts.len() >= 3 && parts[0] == "projects" {
-        place.directory_name = Some(parts[1].to_string());
-    }
-    let agent_id = stem.strip_prefix("agent-").map(str::to_string);
+    let of_session = |kind, reading, session: &str| Place {
+        session_id: Some(session.to_string()),
+        ..place(kind, reading)
+    };
     match parts.as_slice() {
-        ["projects", _, _] if is_uuid(stem) => {
-            place.kind = Kind::Session;
-            place.session_id = Some(stem.to_string());
+        ["projects", _, _] if is_lines && is_uuid(stem) => {
+            of_session(Kind::Session, Reading::Lines, stem)
         }
-        ["projects", _, _] if agent_id.is_some() => {
-            place.kind = Kind::Agent;
-            place.agent_id = agent_id;
-            place.layout = Layout::Flat;
-        }
-        ["projects", _, session, "subagents", rest @ ..] => {
-            place.session_id = Some((*session).to_string());
-            if stem == "journal" {
-                place.kind = Kind::Journal;
-            } else if agent_id.is_some() {
-                place.kind = Kind::Agent;
-                place.agent_id = agent_id;
-                place.layout = match rest.first() {
-                    Some(&"workflows") => Layout::Workflow,
-                    _ => Layout::Nested,
-                };
+        ["projects", _, _] if is_lines && stem.starts_with("agent-") => Place {
+            agent_id: agent_id(stem),
+            layout: Layout::Flat,
+            ..place(Kind::Agent, Reading::Lines)
+        },
+        ["projects", _, session, "subagents", folders @ .., _] => {
+            let layout = match folders.first() {
+                Some(&"workflows") => Layout::Workflow,
+                _ => Layout::Nested,
+            };
+            let meta = name.strip_suffix(".meta.json");
+            let (kind, reading, agent_id) = match (agent_id(stem), meta.and_then(agent_id)) {
+                (_, Some(agent)) => (Kind::AgentMeta, Reading::Whole, Some(agent)),
+                (Some(agent), _) if is_lines => (Kind::Agent, Reading::Lines, Some(agent)),
+                _ if is_lines && stem == "journal" => (Kind::Journal, Reading::Lines, None),
+                _ if is_lines => (Kind::Transcript, Reading::Lines, None),
+                _ => (Kind::Other, Reading::Count, None),
+            };
+            Place {
+                agent_id,
+                layout,
+                ..of_session(kind, reading, session)
             }
         }
-        _ if stem == "journal" => place.kind = Kind::Journal,
-        _ => {}
+        ["projects", _, .., _] if is_lines && stem == "journal" => {
+            place(Kind::Journal, Reading::Lines)
+        }
+        ["projects", _, .., _] if is_lines => place(Kind::Transcript, Reading::Lines),
+        ["projects", _, session, "tool-results", ..] => {
+            of_session(Kind::ToolResult, Reading::Whole, session)
+        }
+        ["projects", _, session, "workflows", _] if is_json => {
+            of_session(Kind::Workflow, Reading::Whole, session)
+        }
+        ["projects", _, session, "workflows", ..] => {
+            of_session(Kind::Workflow, Reading::Archive, session)
+        }
+        ["projects", _, session, "custom-title.json"] => {
+            of_session(Kind::SessionIndex, Reading::Whole, session)
+        }
+        ["projects", _, "sessions-index.json"] => place(Kind::SessionIndex, Reading::Whole),
+        ["projects", _, "memory", ..] if name.ends_with(".md") => {
+            place(Kind::Memory, Reading::Whole)
+        }
+        ["history.jsonl"] => place(Kind::History, Reading::Lines),
+        ["todos", _] if is_json => {
+            let stem = name.trim_end_matches(".json");
+            let (session, agent) = match stem.split_once("-agent-") {
+                Some((session, agent)) => (session, (agent != session).then(|| agent.to_string())),
+                None => (stem, None),
+            };
+            Place {
+                agent_id: agent,
+                ..of_session(Kind::Todo, Reading::Whole, session)
+            }
+        }
+        ["tasks", list, _] if is_json => of_session(Kind::Task, Reading::Whole, list),
+        ["plans", ..] if name.ends_with(".md") => place(Kind::Plan, Reading::Whole),
+        ["paste-cache", ..] => place(Kind::Paste, Reading::Whole),
+        ["image-cache", session, ..] => of_session(Kind::Paste, Reading::Archive, session),
+        ["file-history", session, _] => of_session(Kind::FileBackup, Reading::Archive, session),
+        ["teams", ..] if is_json => place(Kind::Other, Reading::Archive),
+        ["stats-cache.json"] => place(Kind::Statistics, Reading::Whole),
+        _ => place(Kind::Other, Reading::Count),
     }
-    place
+}
+
+/// The agent of a file named `agent-<id>`.
+fn agent_id(stem: &str) -> Option<String> {
+    stem.strip_prefix("agent-").map(str::to_string)
 }
 
 /// Whether a text has the form of a UUID.
@@ -415,6 +531,44 @@ mod tests {
         ));
         assert_eq!(workflow.layout, Layout::Workflow);
         assert_eq!(classify("projects/-w/agent-a1.jsonl").layout, Layout::Flat);
+        let meta = classify(&format!(
+            "projects/-w/{SESSION}/subagents/agent-a1.meta.json"
+        ));
+        assert_eq!(
+            (meta.kind, meta.agent_id.as_deref()),
+            (Kind::AgentMeta, Some("a1"))
+        );
+        assert_eq!(
+            kind(&format!("projects/-w/{SESSION}/tool-results/b1.txt")),
+            Kind::ToolResult
+        );
+        assert_eq!(kind("projects/-w/sessions-index.json"), Kind::SessionIndex);
+        assert_eq!(kind("projects/-w/memory/MEMORY.md"), Kind::Memory);
+        assert_eq!(kind("tasks/list/1.json"), Kind::Task);
+        let todo = classify(&format!("todos/{SESSION}-agent-a1.json"));
+        assert_eq!(
+            (todo.session_id.as_deref(), todo.agent_id.as_deref()),
+            (Some(SESSION), Some("a1"))
+        );
+        assert_eq!(
+            classify(&format!("todos/{SESSION}-agent-{SESSION}.json")).agent_id,
+            None
+        );
+    }
+
+    #[test]
+    fn what_may_hold_secrets_is_never_opened() {
+        for path in [
+            ".credentials.json",
+            ".claude.json",
+            "sessions/4242.0123abcd.key",
+            "settings.json",
+            "shell-snapshots/snapshot-bash-1.sh",
+            "anything/new.json",
+            "projects/-w/unknown.bin",
+        ] {
+            assert_eq!(classify(path).reading, Reading::Count, "{path}");
+        }
     }
 
     #[cfg(unix)]

@@ -2,11 +2,13 @@
 
 use crate::archive::{self, CHUNK_BYTES};
 use crate::database::{Batch, FileVersion, Loader};
+use crate::discover::Reading;
 use crate::error::{Problem, Result};
-use crate::normalize::normalize;
+use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{Bytes, read_section};
+use crate::rows::Rows;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -112,7 +114,13 @@ fn parse(unit: Unit) -> (Arc<Input>, std::io::Result<Batch>) {
 
 fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
     let version = &input.version;
-    let section = read_section(&input.bytes, position, input.size, version.parsed)?;
+    let reading = version.place.reading;
+    // Only lines are looked for across chunks.
+    let parsed = match reading {
+        Reading::Lines => version.parsed,
+        _ => position * CHUNK_BYTES,
+    };
+    let section = read_section(&input.bytes, position, input.size, parsed)?;
     let known = version.size.saturating_sub(position * CHUNK_BYTES);
     let chunk = match &input.bytes {
         Bytes::File(_) if !section.chunk().is_empty() => {
@@ -120,13 +128,36 @@ fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
         }
         _ => None,
     };
-    let (rows, parsed) = normalize(&section, &version.place);
+    let end = section.end_offset();
+    let (rows, parsed) = match reading {
+        Reading::Lines => normalize(&section, &version.place),
+        Reading::Whole if section.is_last => (document(input, end)?, Some(end)),
+        _ => (Rows::default(), Some(end)),
+    };
     Ok(Batch {
         file: version.clone(),
         chunk,
         rows,
         parsed,
-        end: section.end_offset(),
+        end,
         is_last: section.is_last,
     })
+}
+
+/// A document that is larger stays in the archive; its row says so.
+const DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// The rows of a file that is read as a whole.
+fn document(input: &Input, size: u64) -> std::io::Result<Rows> {
+    let Input { version, bytes, .. } = input;
+    if size > DOCUMENT_BYTES {
+        let mut rows = normalize_document(&[], &version.path, &version.place);
+        for row in &mut rows.documents {
+            row.leave_to_archive(size);
+        }
+        rows.rejected_lines.clear();
+        return Ok(rows);
+    }
+    let bytes = bytes.read_at(0, size)?;
+    Ok(normalize_document(&bytes, &version.path, &version.place))
 }

@@ -4,6 +4,7 @@
 mod agent_link;
 mod change;
 mod content;
+mod document;
 mod event;
 mod extra;
 mod message;
@@ -19,6 +20,7 @@ use crate::discover::{Kind, Place};
 use crate::read::{Line, Section};
 use crate::rows::{RejectedLine, Rows};
 
+pub use document::normalize_document;
 pub use tool::{call_from_json, call_to_json};
 
 /// The rows of a section, and up to where the file has become rows.

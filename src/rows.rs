@@ -2,6 +2,8 @@
 //!
 //! Keys that only the database can give (`file_id`, `message_id`, ...) are 0 until the loader sets them.
 
+use crate::database::Inserter;
+use crate::error::Result;
 use rusqlite::Statement;
 
 /// A row of a table.
@@ -268,6 +270,7 @@ tables! {
 
     /// A line of history.jsonl.
     "history_prompts" => HistoryPrompt {
+        "history_prompt_id" => history_prompt_id: i64,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
         "byte_offset" => byte_offset: i64,
@@ -276,6 +279,146 @@ tables! {
         "display" => display: Option<String>,
         "extra_json" => extra_json: Option<String>,
         "prompted_at" => prompted_at: Option<String>,
+    }
+
+    /// A thing pasted into a prompt.
+    "pasted_contents" => PastedContent {
+        "history_prompt_id" => history_prompt_id: i64,
+        "paste_number" => paste_number: i64,
+        "kind" => kind: Option<String>,
+        "cache_name" => cache_name: Option<String>,
+        "media_type" => media_type: Option<String>,
+        "content" => content: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    /// A file of paste-cache.
+    "pastes" => Paste {
+        "file_id" => file_id: i64,
+        "cache_name" => cache_name: String,
+        "content" => content: Option<String>,
+    }
+
+    /// An item of a todo list.
+    "todos" => Todo {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: Option<String>,
+        "agent_id" => agent_id: Option<String>,
+        "position" => position: i64,
+        "content" => content: Option<String>,
+        "status" => status: Option<String>,
+        "priority" => priority: Option<String>,
+        "active_form" => active_form: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    /// A task.
+    "tasks" => Task {
+        "file_id" => file_id: i64,
+        "list_name" => list_name: String,
+        "task_id" => task_id: Option<String>,
+        "subject" => subject: Option<String>,
+        "description" => description: Option<String>,
+        "active_form" => active_form: Option<String>,
+        "status" => status: Option<String>,
+        "owner" => owner: Option<String>,
+        "blocks_json" => blocks_json: Option<String>,
+        "blocked_by_json" => blocked_by_json: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    /// A plan.
+    "plans" => Plan {
+        "file_id" => file_id: i64,
+        "slug" => slug: String,
+        "content" => content: Option<String>,
+    }
+
+    /// A note about a project.
+    "memory_notes" => MemoryNote {
+        "file_id" => file_id: i64,
+        "name" => name: String,
+        "content" => content: Option<String>,
+    }
+
+    /// An output kept beside its transcript.
+    "tool_result_files" => ToolResultFile {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: Option<String>,
+        "name" => name: String,
+        "content" => content: Option<String>,
+        "byte_length" => byte_length: i64,
+    }
+
+    /// What was noted about an agent.
+    "agent_metas" => AgentMeta {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "agent_id" => agent_id: String,
+        "agent_type" => agent_type: Option<String>,
+        "description" => description: Option<String>,
+        "name" => name: Option<String>,
+        "model" => model: Option<String>,
+        "tool_use_id" => tool_use_id: Option<String>,
+        "parent_agent_id" => parent_agent_id: Option<String>,
+        "worktree_path" => worktree_path: Option<String>,
+        "worktree_branch" => worktree_branch: Option<String>,
+        "workflow_phase" => workflow_phase: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "spawn_depth" => spawn_depth: Option<i64>,
+        "is_fork" => is_fork: Option<bool>,
+        "is_stopped_by_user" => is_stopped_by_user: Option<bool>,
+    }
+
+    /// A workflow that came to its end.
+    "workflow_runs" => WorkflowRun {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "workflow_run_id" => workflow_run_id: Option<String>,
+        "task_id" => task_id: Option<String>,
+        "name" => name: Option<String>,
+        "status" => status: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "duration_ms" => duration_ms: Option<i64>,
+        "agent_count" => agent_count: Option<i64>,
+        "total_tokens" => total_tokens: Option<i64>,
+        "tool_call_count" => tool_call_count: Option<i64>,
+        "started_at" => started_at: Option<String>,
+    }
+
+    /// A session that an index tells of.
+    "session_hints" => SessionHint {
+        "file_id" => file_id: i64,
+        "position" => position: i64,
+        "session_id" => session_id: Option<String>,
+        "custom_title" => custom_title: Option<String>,
+        "summary" => summary: Option<String>,
+        "first_prompt" => first_prompt: Option<String>,
+        "project_path" => project_path: Option<String>,
+        "git_branch" => git_branch: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "message_count" => message_count: Option<i64>,
+        "created_at" => created_at: Option<String>,
+        "modified_at" => modified_at: Option<String>,
+    }
+
+    /// A number of stats-cache.json.
+    "usage_statistics" => UsageStatistic {
+        "file_id" => file_id: i64,
+        "scope" => scope: &'static str,
+        "activity_date" => activity_date: String,
+        "model" => model: String,
+        "extra_json" => extra_json: Option<String>,
+        "message_count" => message_count: Option<i64>,
+        "session_count" => session_count: Option<i64>,
+        "tool_call_count" => tool_call_count: Option<i64>,
+        "total_tokens" => total_tokens: Option<i64>,
+        "input_tokens" => input_tokens: Option<i64>,
+        "output_tokens" => output_tokens: Option<i64>,
+        "cache_read_tokens" => cache_read_tokens: Option<i64>,
+        "cache_write_tokens" => cache_write_tokens: Option<i64>,
+        "web_search_count" => web_search_count: Option<i64>,
+        "cost_usd" => cost_usd: Option<f64>,
     }
 
     /// A line that carried usage.
@@ -318,7 +461,9 @@ pub struct Rows {
     /// Other records.
     pub events: Vec<EventRows>,
     /// Lines of `history.jsonl`.
-    pub history_prompts: Vec<HistoryPrompt>,
+    pub history_prompts: Vec<HistoryRows>,
+    /// What a file is that is read as a whole.
+    pub documents: Vec<Document>,
     /// Fragments.
     pub rejected_lines: Vec<RejectedLine>,
     /// Names that are not known.
@@ -396,6 +541,60 @@ pub struct EventRows {
     pub links: Vec<AgentLink>,
     /// The notifications that were queued.
     pub notifications: Vec<TaskNotification>,
+}
+
+/// A line of `history.jsonl`, with what was pasted.
+#[derive(Debug, Default)]
+pub struct HistoryRows {
+    /// The prompt.
+    pub prompt: HistoryPrompt,
+    /// What was pasted.
+    pub pasted_contents: Vec<PastedContent>,
+}
+
+impl Document {
+    /// Says of a document that is too large for a column how large it is.
+    pub fn leave_to_archive(&mut self, size: u64) {
+        match self {
+            Document::ToolResultFile(file) => {
+                file.content = None;
+                file.byte_length = size.cast_signed();
+            }
+            Document::Paste(Paste { content, .. })
+            | Document::Plan(Plan { content, .. })
+            | Document::MemoryNote(MemoryNote { content, .. }) => *content = None,
+            _ => {}
+        }
+    }
+}
+
+/// Declares the documents: tables whose rows come from files that are read as a whole, each with its file.
+macro_rules! documents {
+    ($($name:ident),*) => {
+        /// A row that comes from a file that is read as a whole.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub enum Document { $( $name($name) ),* }
+
+        impl Document {
+            /// The tables.
+            pub const TABLES: &'static [&'static str] = &[$(<$name as Row>::TABLE),*];
+
+            /// Inserts the row of a file.
+            pub fn insert(self, file_id: i64, inserter: &Inserter<'_>) -> Result<usize> {
+                match self {
+                    $( Document::$name(mut row) => {
+                        row.file_id = file_id;
+                        inserter.insert(&row)
+                    } )*
+                }
+            }
+        }
+    };
+}
+
+documents! {
+    Paste, Todo, Task, Plan, MemoryNote, ToolResultFile, AgentMeta, WorkflowRun, SessionHint, UsageStatistic
 }
 
 /// A name that this version does not know.

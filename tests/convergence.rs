@@ -19,6 +19,11 @@ const FILES: &[&str] = &[
     "projects/-w/5e550001-0000-4000-8000-000000000001/subagents/workflows/wf_1/agent-a0000003.jsonl",
     "projects/-w/notes.jsonl",
     "history.jsonl",
+    "projects/-w/5e550001-0000-4000-8000-000000000001/subagents/agent-a0000002.meta.json",
+    "todos/5e550001-0000-4000-8000-000000000001.json",
+    "projects/-w/memory/MEMORY.md",
+    "paste-cache/0123456789abcdef.txt",
+    "settings.json",
 ];
 
 /// A line of a transcript. The ids come from small sets, so that lines collide in every way they can.
@@ -99,8 +104,26 @@ fn session_id(number: u8) -> String {
     format!("5e55000{number}-0000-4000-8000-00000000000{number}")
 }
 
-/// A file: its lines, and which of their newlines are missing.
-fn file() -> impl Strategy<Value = Vec<u8>> {
+/// A file of lines, or a document.
+fn file(path: &'static str) -> BoxedStrategy<Vec<u8>> {
+    match path.ends_with(".jsonl") {
+        true => file_of_lines().boxed(),
+        false => document().boxed(),
+    }
+}
+
+fn document() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        Just(Vec::new()),
+        Just(b"[{\"content\":\"a\",\"status\":\"pending\"},{\"content\":\"b\"}]".to_vec()),
+        Just(br#"{"agentType":"Explore","toolUseId":"t1","parentAgentId":"a0000003","spawnDepth":2}"#.to_vec()),
+        Just(b"some\ntext\n".to_vec()),
+        Just(b"\xff\xfe".to_vec()),
+    ]
+}
+
+/// A file of lines, of which some newlines are missing.
+fn file_of_lines() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec((line(), 0..12u8), 0..9).prop_map(|lines| {
         let mut content = Vec::new();
         for (line, newline) in lines {
@@ -137,7 +160,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         0..4,
     );
     (
-        proptest::collection::vec(file(), FILES.len()),
+        FILES.iter().map(|path| file(path)).collect::<Vec<_>>(),
         steps,
         proptest::collection::vec(any::<u8>(), FILES.len()),
     )
@@ -218,7 +241,8 @@ proptest! {
         prop_assert_eq!(&sandbox.hash(), &hash, "a second sync changed something");
         sandbox.ok(&["rebuild"]);
         prop_assert_eq!(&sandbox.hash(), &hash, "a rebuild changed something");
-        fs::remove_dir_all(sandbox.home().join("projects")).unwrap();
+        fs::remove_dir_all(sandbox.home()).unwrap();
+        fs::create_dir(sandbox.home()).unwrap();
         sandbox.sync();
         prop_assert_eq!(&sandbox.hash(), &hash, "deleting the sources changed something");
     }

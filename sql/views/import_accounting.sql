@@ -1,5 +1,5 @@
 create view import_accounting as
--- One row per file version: what became of its lines. The difference is 0, or something was lost.
+-- One row per version of a file of lines: what became of its lines. The difference is 0, or something was lost.
 -- lines = messages + copies + events + history prompts - glued records + rejected lines + blank lines
 with records as (
     select file_id, line_number, 'message' as kind from messages
@@ -69,4 +69,5 @@ select
         - files.blank_line_count as difference
 from files
 left join recorded using (file_id)
-left join rejected using (file_id);
+left join rejected using (file_id)
+where files.kind in ('session', 'agent', 'journal', 'transcript', 'history');

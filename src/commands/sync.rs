@@ -49,6 +49,9 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
         for (file_id, stat, is_racy) in &change.touched {
             loader.stamp(*file_id, stat, *is_racy)?;
         }
+        for version in &change.counted {
+            loader.count(version)?;
+        }
         for file_id in &change.missing {
             loader.mark_missing(*file_id)?;
         }

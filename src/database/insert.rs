@@ -78,6 +78,15 @@ impl<'c> Inserter<'c> {
         Ok(())
     }
 
+    /// Takes the rows of a file out of a table.
+    pub fn delete_of_file(&self, table: &str, file_id: i64) -> Result<()> {
+        let statement = format!("delete from {table} where file_id = ?1");
+        self.connection
+            .prepare_cached(&statement)?
+            .execute([file_id])?;
+        Ok(())
+    }
+
     fn statement(&self, table: &'static str, make: impl FnOnce() -> String) -> Rc<str> {
         let mut statements = self.statements.borrow_mut();
         statements

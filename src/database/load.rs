@@ -4,11 +4,11 @@ use super::insert::Inserter;
 use super::statements as sql;
 use super::{copies, tool_uses};
 use crate::archive::{CHUNK_BYTES, Chunk};
-use crate::discover::{Place, Stat};
+use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
 use crate::rows::{
-    Agent, AgentLink, BlockRows, EventRows, Message, MessageRows, RejectedLine, Rows, UnknownKind,
-    Usage,
+    Agent, AgentLink, BlockRows, Document, EventRows, HistoryRows, Message, MessageRows,
+    RejectedLine, Row, Rows, UnknownKind, Usage,
 };
 use crate::timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -99,6 +99,7 @@ pub struct Loader<'c> {
     last_block_id: i64,
     last_event_id: i64,
     last_result_id: i64,
+    last_history_id: i64,
     agents: HashMap<Agent, i64>,
     responses: HashMap<String, i64>,
     touched_sessions: HashSet<String>,
@@ -121,10 +122,21 @@ impl<'c> Loader<'c> {
     /// A loader for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
         connection.execute_batch(sql::CREATE_TOUCHED)?;
-        let (last_message_id, last_block_id, last_event_id, last_result_id) = connection
-            .query_row(sql::LAST_KEYS, [], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })?;
+        let [
+            last_message_id,
+            last_block_id,
+            last_event_id,
+            last_result_id,
+            last_history_id,
+        ] = connection.query_row(sql::LAST_KEYS, [], |row| {
+            Ok([
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+            ])
+        })?;
         Ok(Loader {
             connection,
             transaction: None,
@@ -134,6 +146,7 @@ impl<'c> Loader<'c> {
             last_block_id,
             last_event_id,
             last_result_id,
+            last_history_id,
             agents: HashMap::new(),
             responses: HashMap::new(),
             touched_sessions: HashSet::new(),
@@ -256,9 +269,7 @@ impl<'c> Loader<'c> {
         }
         let file_id = match version.file_id {
             Some(file_id) => {
-                self.connection
-                    .prepare_cached(sql::DELETE_INCOMPLETE_TAIL)?
-                    .execute([file_id])?;
+                self.forget_unfinished(file_id, version.place.reading)?;
                 file_id
             }
             None => self.insert_file(version)?,
@@ -270,6 +281,42 @@ impl<'c> Loader<'c> {
             newline_count: version.newline_count,
             blank_line_count: version.blank_line_count,
         })
+    }
+
+    /// Takes back what was said of a file that has grown since: its incomplete last line, or all of a document.
+    fn forget_unfinished(&mut self, file_id: i64, reading: Reading) -> Result<()> {
+        match reading {
+            Reading::Lines => {
+                self.connection
+                    .prepare_cached(sql::DELETE_INCOMPLETE_TAIL)?
+                    .execute([file_id])?;
+            }
+            Reading::Whole => {
+                self.inserter.delete_of_file(RejectedLine::TABLE, file_id)?;
+                for table in Document::TABLES {
+                    self.inserter.delete_of_file(table, file_id)?;
+                }
+            }
+            Reading::Archive | Reading::Count => {}
+        }
+        Ok(())
+    }
+
+    /// Notes a file that is not opened.
+    pub fn count(&mut self, version: &FileVersion) -> Result<()> {
+        self.begin()?;
+        let file_id = match version.file_id {
+            Some(file_id) => file_id,
+            None => self.insert_file(version)?,
+        };
+        if let Some(stat) = &version.stat {
+            let size = stat.size.cast_signed();
+            self.connection
+                .prepare_cached(sql::COUNT_FILE)?
+                .execute(params![file_id, size])?;
+            self.stamp(file_id, stat, version.is_racy)?;
+        }
+        Ok(())
     }
 
     fn insert_file(&mut self, version: &FileVersion) -> Result<i64> {
@@ -329,11 +376,24 @@ impl<'c> Loader<'c> {
             event.event.line_number += first_line;
             self.write_event(event)?;
         }
-        for mut prompt in rows.history_prompts {
+        for HistoryRows {
+            mut prompt,
+            pasted_contents,
+        } in rows.history_prompts
+        {
+            self.last_history_id += 1;
+            prompt.history_prompt_id = self.last_history_id;
             prompt.file_id = file_id;
             prompt.line_number += first_line;
             self.inserter.insert(&prompt)?;
+            for mut pasted in pasted_contents {
+                pasted.history_prompt_id = prompt.history_prompt_id;
+                self.inserter.insert(&pasted)?;
+            }
             self.counts.events += 1;
+        }
+        for document in rows.documents {
+            document.insert(file_id, &self.inserter)?;
         }
         for mut line in rows.rejected_lines {
             line.file_id = file_id;

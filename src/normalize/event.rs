@@ -3,10 +3,10 @@
 use super::extra::Extra;
 use super::message::moment;
 use super::unknown::Unknown;
-use super::{Position, agent_link, notification};
+use super::{Position, agent_link, document, notification};
 use crate::discover::Place;
 use crate::record::{HistoryLine, Record, kinds, object, parse_object};
-use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, UnknownKind};
+use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, HistoryRows, UnknownKind};
 use crate::timestamp;
 
 /// The event of a record; the record itself is its payload.
@@ -143,32 +143,39 @@ pub fn history_prompt(
     json: &str,
     position: Position,
     unknown_kinds: &mut Vec<UnknownKind>,
-) -> HistoryPrompt {
+) -> HistoryRows {
     let line: HistoryLine = parse_object(json).unwrap_or_default();
     let mut unknown = Unknown {
         found: unknown_kinds,
         version: None,
         position,
     };
-    for (key, _) in &line.rest {
+    let mut extra = Extra::default();
+    let mut pasted_contents = Vec::new();
+    for (key, value) in &line.rest {
         if !kinds::is_known_history_key(key) {
             unknown.note("key", format!("history.{key}"));
         }
+        match (key.as_ref(), document::pasted_contents(value.get())) {
+            ("pastedContents", Some(pasted)) => pasted_contents = pasted,
+            _ => extra.push(key, value.get()),
+        }
     }
-    let mut extra = Extra::default();
-    extra.push_rest(&line.rest);
     let prompted_at = line.timestamp.and_then(timestamp::from_milliseconds);
     if let (None, Some(number)) = (&prompted_at, line.timestamp) {
         extra.push("timestamp", &number.to_string());
     }
-    HistoryPrompt {
-        line_number: position.line_number,
-        byte_offset: position.byte_offset,
-        session_id: line.session_id.map(Into::into),
-        project_path: line.project.map(Into::into),
-        display: line.display.map(Into::into),
-        extra_json: extra.finish(),
-        prompted_at,
-        ..HistoryPrompt::default()
+    HistoryRows {
+        prompt: HistoryPrompt {
+            line_number: position.line_number,
+            byte_offset: position.byte_offset,
+            session_id: line.session_id.map(Into::into),
+            project_path: line.project.map(Into::into),
+            display: line.display.map(Into::into),
+            extra_json: extra.finish(),
+            prompted_at,
+            ..HistoryPrompt::default()
+        },
+        pasted_contents,
     }
 }

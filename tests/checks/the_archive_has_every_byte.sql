@@ -12,12 +12,12 @@ with chunks as (
     group by file_id
 )
 
-select files.path, files.generation, files.size_bytes, chunks.byte_count
+select files.path, files.generation, files.archived_bytes, chunks.byte_count
 from files
 left join chunks using (file_id)
-where coalesce(chunks.byte_count, 0) <> files.size_bytes
+where coalesce(chunks.byte_count, 0) <> files.archived_bytes
     or chunks.chunk_count <> chunks.expected_count
     or chunks.misplaced_count > 0
     or chunks.short_count > 1
-    or chunks.end_offset <> files.size_bytes
-    or files.parsed_bytes > files.size_bytes
+    or chunks.end_offset <> files.archived_bytes
+    or files.parsed_bytes > files.archived_bytes
