@@ -127,29 +127,52 @@ create table projects (
     -- One row per folder under projects/.
     project_id integer primary key,
     directory_name text not null unique, -- as found; the encoding loses information, so it is never decoded
-    path text, -- the true path, from the working directory of its sessions
-    name text -- last part of the path; the folder's name while the path is unknown
+    path text, -- the true path: a working directory of its sessions, as far as the folder is named for it
+    repository_path text, -- the same, with a worktree folded into its repository
+    name text -- last part of the repository's path; the folder's name while the path is unknown
 ) strict;
 
 create table sessions (
-    -- One row per sessionId.
+    -- One row per sessionId that a line names.
     session_id text not null primary key, -- sessionId
     project_id integer references projects deferrable initially deferred,
-    title text, -- given by the person, else by the model, else the summary
-    slug text, -- slug: nickname that plan files are named for
-    first_prompt text, -- first text of the person
+    title text, -- custom_title, else ai_title, else summary
+    custom_title text, -- given by the person
+    ai_title text, -- given by the model
+    summary text, -- of the resume list of old versions
+    agent_name text, -- agentName, as /rename sets it
+    slug text, -- nickname that plan files are named for
+    tag text,
+    first_prompt text, -- what the person said first
+    last_prompt text, -- lastPrompt, shortened by Claude Code
     start_cwd text, -- the working directory it began in
-    version text, -- of Claude Code, last written
+    relocated_cwd text, -- where /cd moved it
+    worktree_path text, -- the worktree it is in
+    worktree_name text,
+    worktree_branch text,
+    original_cwd text, -- originalCwd: what the worktree was made from
     git_branch text, -- last written
-    forked_from_session_id text references sessions deferrable initially deferred,
-    continued_in_session_id text references sessions deferrable initially deferred,
+    version text, -- of Claude Code, last written
+    entrypoint text, -- cli, sdk-cli, claude-vscode, ...
+    session_kind text, -- 'bg' for sessions in the background
+    mode text, -- normal or coordinator
+    permission_mode text, -- last set
+    agent_setting text, -- the agent that the session runs as
+    agent_color text,
+    team_name text,
+    forked_from_session_id text references sessions deferrable initially deferred, -- by /branch or the SDK
+    resumed_from_session_id text references sessions deferrable initially deferred, -- whose lines its file begins with
+    continued_in_session_id text references sessions deferrable initially deferred, -- its copy in the background
+    plan_session_id text references sessions deferrable initially deferred, -- that made the plan it carries out
     started_at text, -- first and last time of its messages
     ended_at text
 ) strict;
 create index sessions_by_project on sessions (project_id);
 create index sessions_by_start on sessions (started_at);
 create index sessions_by_fork on sessions (forked_from_session_id) where forked_from_session_id is not null;
+create index sessions_by_resume on sessions (resumed_from_session_id) where resumed_from_session_id is not null;
 create index sessions_by_continuation on sessions (continued_in_session_id) where continued_in_session_id is not null;
+create index sessions_by_plan on sessions (plan_session_id) where plan_session_id is not null;
 
 create table agents (
     -- One row per sub-agent run.
@@ -158,16 +181,47 @@ create table agents (
     agent_id text not null, -- agentId; for an inline agent of old versions 'inline-' and the uuid of its first message
     agent_type text, -- subagent_type
     description text,
+    name text, -- of a teammate
+    team_name text, -- teamName
+    model text, -- as it was asked for
     layout text not null check (layout in ('inline', 'flat', 'nested', 'workflow')), -- where its lines stand
+    internal_kind text check (internal_kind in (
+        'warmup', -- made by 2.0.x at the start, without a call
+        'compaction', -- repeats the conversation to sum it up
+        'prompt_suggestion',
+        'side_question' -- /btw
+    )), -- of an agent that Claude Code runs for itself
     parent_agent_key integer references agents deferrable initially deferred,
     spawned_by_tool_use_id text references tool_uses deferrable initially deferred,
-    link_method text not null, -- the rule that found the spawning call, 'none' without one
+    link_method text not null check (link_method in (
+        'meta', -- its meta.json names the call
+        'result', -- toolUseResult.agentId
+        'progress', -- agent_progress
+        'notification', -- a task notification names both
+        'text', -- the text of the result names the agent
+        'workflow', -- the call that started its workflow
+        'parent', -- its meta.json names only the agent that spawned it
+        'prompt', -- the call has the same prompt
+        'none'
+    )), -- how the call that spawned it was found
+    link_confidence text not null check (link_confidence in ('certain', 'likely', 'none')),
+    workflow_run_id text,
+    workflow_phase text,
+    workflow_label text,
+    worktree_path text,
+    worktree_branch text,
+    status text, -- completed, failed, stopped, killed; 'finished' when only its last message tells
+    status_source text check (status_source in ('notification', 'result', 'journal', 'last_message')),
+    spawn_depth integer,
+    context_length integer, -- messages of the session that a forked agent began with
+    is_fork integer check (is_fork in (0, 1)), -- began with the conversation of its session
     started_at text,
     ended_at text,
     unique (session_id, agent_id)
 ) strict;
 create index agents_by_parent on agents (parent_agent_key) where parent_agent_key is not null;
 create index agents_by_spawn on agents (spawned_by_tool_use_id) where spawned_by_tool_use_id is not null;
+create index agents_by_type on agents (agent_type);
 
 create table agent_links (
     -- One row per agent, call and way in which lines tell that the call spawned the agent.
@@ -271,6 +325,7 @@ create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
 create index messages_by_agent on messages (agent_key) where agent_key is not null;
+create index messages_of_inline_agents on messages (session_id) where is_sidechain = 1 and agent_id is null;
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
 create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
@@ -288,6 +343,7 @@ create table message_copies (
     byte_offset integer not null,
     byte_length integer not null,
     session_id text references sessions deferrable initially deferred,
+    forked_from_session_id text, -- forkedFrom.sessionId
     reason text not null check (reason in (
         'rewritten_file', -- the same file before or after a rewrite
         'same_file_replay', -- again in the same file, as compaction does
@@ -296,13 +352,13 @@ create table message_copies (
         'resume_copy' -- any other second file
     )),
     content_hash blob not null,
-    is_fork integer not null check (is_fork in (0, 1)), -- has forkedFrom
     is_different integer not null check (is_different in (0, 1)), -- says something else than the message
     sent_at text,
     unique (file_id, byte_offset)
 ) strict;
 create index message_copies_by_message on message_copies (message_id);
 create index message_copies_by_session on message_copies (session_id);
+create index message_copies_by_fork on message_copies (forked_from_session_id) where forked_from_session_id is not null;
 create index message_copies_by_line on message_copies (file_id, line_number);
 
 create table content_blocks (
@@ -495,10 +551,12 @@ create table file_backups (
     file_path text not null,
     backup_name text, -- backupFileName, NULL when the file did not exist
     version integer,
+    file_id integer references files deferrable initially deferred, -- the copy itself, in the archive
     backed_up_at text, -- backupTime
     unique (event_id, file_path)
 ) strict;
 create index file_backups_by_session on file_backups (session_id);
+create index file_backups_by_file on file_backups (file_id) where file_id is not null;
 
 -------------------------------------------------------------------------------------------------------------------
 -- Beside the transcripts

@@ -61,6 +61,8 @@ pub struct Place {
     pub agent_id: Option<String>,
     /// Where an agent's lines stand.
     pub layout: Layout,
+    /// The run that a workflow's files belong to.
+    pub workflow_run_id: Option<String>,
 }
 
 /// The kinds of files.
@@ -405,6 +407,7 @@ pub fn classify(path: &str) -> Place {
         session_id: None,
         agent_id: None,
         layout: Layout::Inline,
+        workflow_run_id: None,
     };
     let of_session = |kind, reading, session: &str| Place {
         session_id: Some(session.to_string()),
@@ -435,6 +438,10 @@ pub fn classify(path: &str) -> Place {
             Place {
                 agent_id,
                 layout,
+                workflow_run_id: folders
+                    .get(1)
+                    .filter(|_| layout == Layout::Workflow)
+                    .map(ToString::to_string),
                 ..of_session(kind, reading, session)
             }
         }

@@ -124,9 +124,9 @@ tables! {
         "byte_offset" => byte_offset: i64,
         "byte_length" => byte_length: i64,
         "session_id" => session_id: Option<String>,
+        "forked_from_session_id" => forked_from_session_id: Option<String>,
         "reason" => reason: &'static str,
         "content_hash" => content_hash: Vec<u8>,
-        "is_fork" => is_fork: bool,
         "is_different" => is_different: bool,
         "sent_at" => sent_at: Option<String>,
     }
@@ -517,6 +517,8 @@ pub struct Agent {
     pub agent_id: String,
     /// Where its lines stand.
     pub layout: &'static str,
+    /// The run of the workflow it belongs to, by its folder.
+    pub workflow_run_id: Option<String>,
 }
 
 /// Usage of a response.

@@ -52,13 +52,14 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
             let body = match kind {
                 0 => format!(r#""type":"user","message":{{"role":"user","content":"text {text}"}}"#),
                 1 => format!(
-                    r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{tool}","content":"done {text}"}}]}},"toolUseResult":{{"stdout":"done {text}","n":{tokens}}}"#
+                    r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{tool}","content":"done {text}"}}]}},"toolUseResult":{{"stdout":"done {text}","n":{tokens},"agentId":"a000000{text}","filePath":"/w/{text}","structuredPatch":[{{"lines":["+a"]}}]}}"#
                 ),
                 2 => format!(
                     r#""type":"assistant","requestId":"r{text}","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"text","text":"answer {text}"}}]}}"#
                 ),
                 3 => format!(
-                    r#""type":"assistant","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"tool_use","id":"t{tool}","name":"Bash","input":{{"command":"ls {text}"}},"caller":{{"type":"direct"}}}}]}}"#
+                    r#""type":"assistant","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"tool_use","id":"t{tool}","name":"{}","input":{{"command":"ls {text}","prompt":"text {text}","file_path":"/w/{text}"}},"caller":{{"type":"direct"}}}}]}}"#,
+                    ["Task", "Edit", "Bash"][usize::from(tool) % 3]
                 ),
                 _ => format!(
                     r#""type":"progress","toolUseID":"t{tool}","data":{{"type":"agent_progress","agentId":"a000000{text}","message":{{"uuid":"e{id}","message":{{"id":"m{id}","model":"model-{text}",{usage}}}}}}}"#
@@ -70,7 +71,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
             )
             .into_bytes()
         });
-    let state = (0..7u8, 1..4u8, 0..8u8, 0..9u8).prop_map(|(kind, session, uuid, text)| {
+    let state = (0..8u8, 1..4u8, 0..8u8, 0..9u8).prop_map(|(kind, session, uuid, text)| {
         let session = session_id(session);
         let line = match kind {
             0 => format!(r#"{{"type":"summary","summary":"summary {text}","leafUuid":"u{uuid}"}}"#),
@@ -84,7 +85,11 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
                 r#"{{"type":"file-history-snapshot","messageId":"u{uuid}","snapshot":{{"trackedFileBackups":{{"a.txt":{{"backupFileName":"x@v{text}","version":{text}}}}}}}}}"#
             ),
             5 => format!(r#"{{"type":"from-the-future-{text}","sessionId":"{session}","version":"2.{text}.1"}}"#),
-            _ => format!(r#"{{"display":"prompt {text}","timestamp":17000000000{text},"project":"/w","sessionId":"{session}"}}"#),
+            6 => format!(
+                r#"{{"type":"queue-operation","operation":"enqueue","sessionId":"{session}","content":"<task-notification><task-id>a000000{text}</task-id><tool-use-id>t{}</tool-use-id><status>completed</status></task-notification>"}}"#,
+                uuid % 3
+            ),
+            _ => format!(r#"{{"display":"text {text}","timestamp":176734800000{text},"project":"/w","sessionId":"{session}"}}"#),
         };
         line.into_bytes()
     });

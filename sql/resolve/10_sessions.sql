@@ -12,6 +12,16 @@ from touched_sessions
 join messages on messages.forked_from_session_id = touched_sessions.session_id
 where messages.session_id is not null
 union
+select message_copies.session_id
+from touched_sessions
+join message_copies on message_copies.forked_from_session_id = touched_sessions.session_id
+where message_copies.session_id is not null
+union
+select messages.session_id
+from touched_sessions
+join messages on messages.plan_session_id = touched_sessions.session_id
+where messages.session_id is not null
+union
 select events.session_id
 from touched_sessions
 join events on events.related_session_id = touched_sessions.session_id

@@ -1,6 +1,165 @@
--- What a session is known by: first and last values of its messages, titles by the last record that gives one.
+-- What a session is known by: first and last values of its messages, and the last record of each kind that sets one.
+create temp table last_events as
+select session_id, type, payload_json
+from (
+    select
+        events.session_id, events.type, events.payload_json,
+        row_number() over (
+            partition by events.session_id, events.type
+            order by
+                coalesce(files.session_id = events.session_id, 0) desc, -- in the session's own file before others
+                files.generation desc, files.path desc, events.byte_offset desc
+        ) as place
+    from touched_sessions
+    join events using (session_id)
+    join files using (file_id)
+    where events.type in (
+        'custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'last-prompt', 'mode',
+        'permission-mode', 'worktree-state', 'relocated', 'continued-in'
+    )
+)
+where place = 1;
+
+create index temp.last_events_by_session on last_events (session_id, type);
+
+-- A summary belongs to the session that holds its leaf, in whatever file it was written.
+create temp table session_summaries as
+select session_id, summary
+from (
+    select
+        leaf.session_id, json_extract(events.payload_json, '$.summary') as summary,
+        row_number() over (
+            partition by leaf.session_id
+            order by leaf.sent_at desc, files.path desc, files.generation desc, events.byte_offset desc
+        ) as place
+    from events
+    join messages as leaf on leaf.uuid = events.message_uuid
+    join files on files.file_id = events.file_id
+    where events.type = 'summary' and leaf.session_id in (select session_id from touched_sessions)
+)
+where place = 1;
+
+create index temp.session_summaries_by_session on session_summaries (session_id);
+
+-- What an index or another program says of a session.
+create temp table hints as
+select session_id, custom_title, summary
+from (
+    select
+        session_hints.session_id, session_hints.custom_title, session_hints.summary,
+        row_number() over (
+            partition by session_hints.session_id
+            order by session_hints.custom_title is null, session_hints.modified_at desc, files.path, session_hints.position
+        ) as place
+    from touched_sessions
+    join session_hints using (session_id)
+    join files using (file_id)
+    where files.is_current = 1
+)
+where place = 1;
+
+create index temp.hints_by_session on hints (session_id);
+
 update sessions
 set
+    custom_title = coalesce(
+        (
+            select nullif(json_extract(payload_json, '$.customTitle'), '')
+            from last_events
+            where last_events.session_id = sessions.session_id and type = 'custom-title'
+        ),
+        (select custom_title from hints where hints.session_id = sessions.session_id)
+    ),
+    ai_title = (
+        select nullif(json_extract(payload_json, '$.aiTitle'), '')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'ai-title'
+    ),
+    summary = coalesce(
+        (select summary from session_summaries where session_summaries.session_id = sessions.session_id),
+        (select summary from hints where hints.session_id = sessions.session_id)
+    ),
+    agent_name = (
+        select json_extract(payload_json, '$.agentName')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'agent-name'
+    ),
+    agent_color = (
+        select json_extract(payload_json, '$.agentColor')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'agent-color'
+    ),
+    agent_setting = (
+        select json_extract(payload_json, '$.agentSetting')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'agent-setting'
+    ),
+    tag = (
+        select nullif(json_extract(payload_json, '$.tag'), '')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'tag'
+    ),
+    last_prompt = (
+        select json_extract(payload_json, '$.lastPrompt')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'last-prompt'
+    ),
+    mode = (
+        select json_extract(payload_json, '$.mode')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'mode'
+    ),
+    permission_mode = coalesce(
+        (
+            select json_extract(payload_json, '$.permissionMode')
+            from last_events
+            where last_events.session_id = sessions.session_id and type = 'permission-mode'
+        ),
+        (
+            select permission_mode
+            from messages
+            where messages.session_id = sessions.session_id and permission_mode is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
+    ),
+    relocated_cwd = (
+        select json_extract(payload_json, '$.relocatedCwd')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'relocated'
+    ),
+    worktree_path = (
+        select json_extract(payload_json, '$.worktreeSession.worktreePath')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'worktree-state'
+    ),
+    worktree_name = (
+        select json_extract(payload_json, '$.worktreeSession.worktreeName')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'worktree-state'
+    ),
+    worktree_branch = (
+        select json_extract(payload_json, '$.worktreeSession.worktreeBranch')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'worktree-state'
+    ),
+    original_cwd = (
+        select json_extract(payload_json, '$.worktreeSession.originalCwd')
+        from last_events
+        where last_events.session_id = sessions.session_id and type = 'worktree-state'
+    ),
+    continued_in_session_id = (
+        select target.session_id
+        from last_events
+        join sessions as target
+            on target.session_id = json_extract(last_events.payload_json, '$.continuedInSessionId')
+        where last_events.session_id = sessions.session_id and last_events.type = 'continued-in'
+    )
+where session_id in (select session_id from touched_sessions);
+
+update sessions
+set
+    title = coalesce(custom_title, ai_title, summary),
     started_at = (select min(sent_at) from messages where messages.session_id = sessions.session_id),
     ended_at = (select max(sent_at) from messages where messages.session_id = sessions.session_id),
     version = (
@@ -24,11 +183,100 @@ set
         order by sent_at desc, uuid desc
         limit 1
     ),
-    start_cwd = (
-        select cwd
+    entrypoint = (
+        select entrypoint
         from messages
-        where messages.session_id = sessions.session_id and cwd is not null and agent_key is null
-        order by sent_at, uuid
+        where messages.session_id = sessions.session_id and entrypoint is not null
+        order by sent_at desc, uuid desc
+        limit 1
+    ),
+    session_kind = (
+        select session_kind
+        from messages
+        where messages.session_id = sessions.session_id and session_kind is not null
+        order by sent_at desc, uuid desc
+        limit 1
+    ),
+    team_name = (
+        select team_name
+        from messages
+        where messages.session_id = sessions.session_id and team_name is not null
+        order by sent_at desc, uuid desc
+        limit 1
+    ),
+    start_cwd = coalesce(
+        (
+            select cwd
+            from messages
+            where messages.session_id = sessions.session_id and cwd is not null and agent_key is null
+            order by sent_at, uuid
+            limit 1
+        ),
+        (
+            select cwd
+            from messages
+            where messages.session_id = sessions.session_id and cwd is not null
+            order by sent_at, uuid
+            limit 1
+        )
+    ),
+    first_prompt = (
+        select coalesce(messages.prompt_text, content_blocks.text)
+        from messages
+        left join content_blocks
+            on content_blocks.message_id = messages.message_id
+            and content_blocks.type = 'text'
+            and content_blocks.part_number = 0
+        where messages.session_id = sessions.session_id
+            and messages.prompt_kind in ('human', 'sdk_prompt', 'slash_command', 'bash_command')
+            and messages.agent_key is null
+            and coalesce(messages.prompt_text, content_blocks.text) is not null
+        order by messages.sent_at, messages.uuid, content_blocks.position
+        limit 1
+    ),
+    forked_from_session_id = (
+        select target.session_id
+        from (
+            select messages.session_id, messages.forked_from_session_id, messages.sent_at
+            from messages
+            where messages.forked_from_session_id is not null
+            union all
+            select message_copies.session_id, message_copies.forked_from_session_id, message_copies.sent_at
+            from message_copies
+            where message_copies.forked_from_session_id is not null
+        ) as forked
+        join sessions as target on target.session_id = forked.forked_from_session_id
+        where forked.session_id = sessions.session_id and forked.forked_from_session_id <> sessions.session_id
+        order by forked.sent_at, forked.forked_from_session_id
+        limit 1
+    ),
+    plan_session_id = (
+        select target.session_id
+        from messages
+        join sessions as target on target.session_id = messages.plan_session_id
+        where messages.session_id = sessions.session_id and messages.plan_session_id is not null
+        order by messages.sent_at, messages.uuid
+        limit 1
+    ),
+    resumed_from_session_id = (
+        -- The file of a session that was resumed in old versions begins with lines of the session before.
+        select earlier.session_id
+        from (
+            select messages.session_id, files.path, messages.byte_offset
+            from files
+            join messages using (file_id)
+            where files.session_id = sessions.session_id
+                and files.kind = 'session'
+                and messages.session_id <> sessions.session_id
+            union all
+            select message_copies.session_id, files.path, message_copies.byte_offset
+            from files
+            join message_copies using (file_id)
+            where files.session_id = sessions.session_id
+                and files.kind = 'session'
+                and message_copies.session_id <> sessions.session_id
+        ) as earlier
+        order by earlier.path, earlier.byte_offset
         limit 1
     ),
     project_id = coalesce(
@@ -58,66 +306,6 @@ set
     )
 where session_id in (select session_id from touched_sessions);
 
--- A summary belongs to the session that holds its leaf, in whatever file it was written.
-create temp table session_summaries as
-select
-    leaf.session_id, leaf.sent_at, json_extract(events.payload_json, '$.summary') as summary,
-    files.path, files.generation, events.byte_offset
-from events
-join messages as leaf on leaf.uuid = events.message_uuid
-join files on files.file_id = events.file_id
-where events.type = 'summary' and leaf.session_id in (select session_id from touched_sessions);
-
-create index temp.session_summaries_by_session on session_summaries (session_id);
-
-update sessions
-set
-    title = coalesce(
-        (
-            select nullif(json_extract(payload_json, '$.customTitle'), '')
-            from events join files using (file_id)
-            where events.session_id = sessions.session_id and type = 'custom-title'
-            order by files.path desc, files.generation desc, byte_offset desc
-            limit 1
-        ),
-        (
-            select nullif(json_extract(payload_json, '$.aiTitle'), '')
-            from events join files using (file_id)
-            where events.session_id = sessions.session_id and type = 'ai-title'
-            order by files.path desc, files.generation desc, byte_offset desc
-            limit 1
-        ),
-        (
-            select summary
-            from session_summaries
-            where session_summaries.session_id = sessions.session_id
-            order by sent_at desc, path desc, generation desc, byte_offset desc
-            limit 1
-        )
-    ),
-    continued_in_session_id = (
-        select target.session_id
-        from events
-        join files using (file_id)
-        join sessions as target on target.session_id = events.related_session_id
-        where events.session_id = sessions.session_id and events.type = 'continued-in'
-        order by files.path desc, files.generation desc, byte_offset desc
-        limit 1
-    ),
-    forked_from_session_id = (
-        select target.session_id
-        from messages
-        join sessions as target on target.session_id = messages.forked_from_session_id
-        where messages.session_id = sessions.session_id and messages.forked_from_session_id is not null
-        order by messages.sent_at, messages.uuid
-        limit 1
-    )
-where session_id in (select session_id from touched_sessions);
-
+drop table hints;
 drop table session_summaries;
-
-update agents
-set
-    started_at = (select min(sent_at) from messages where messages.agent_key = agents.agent_key),
-    ended_at = (select max(sent_at) from messages where messages.agent_key = agents.agent_key)
-where session_id in (select session_id from touched_sessions);
+drop table last_events;

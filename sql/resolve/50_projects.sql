@@ -1,19 +1,60 @@
--- The true path of a project: the working directory its earliest session began in, as far as the folder is named for it.
-update projects
-set path = (
-    select project_path(sessions.start_cwd, projects.directory_name)
-    from sessions
-    where sessions.project_id = projects.project_id
-        and project_path(sessions.start_cwd, projects.directory_name) is not null
-    order by sessions.started_at, sessions.session_id
-    limit 1
+-- The true path of a project: where /cd moved a session, where the earliest began, what an index or the history say; in
+-- each case as far as the folder is named for it.
+create temp table touched_projects as
+select distinct sessions.project_id
+from touched_sessions
+join sessions using (session_id)
+where sessions.project_id is not null;
+
+create temp table project_paths as
+select project_id, path, original_cwd
+from (
+    select
+        told.project_id, told.original_cwd,
+        project_path(told.path, projects.directory_name) as path,
+        row_number() over (
+            partition by told.project_id
+            order by
+                project_path(told.path, projects.directory_name) is null, told.step,
+                told.told_at is null, told.told_at, told.session_id
+        ) as place
+    from (
+        select sessions.project_id, sessions.session_id, sessions.relocated_cwd as path, sessions.original_cwd,
+            1 as step, sessions.started_at as told_at
+        from touched_projects
+        join sessions using (project_id)
+        union all
+        select sessions.project_id, sessions.session_id, sessions.start_cwd, sessions.original_cwd, 2, sessions.started_at
+        from touched_projects
+        join sessions using (project_id)
+        union all
+        select sessions.project_id, sessions.session_id, session_hints.project_path, sessions.original_cwd, 3,
+            sessions.started_at
+        from touched_projects
+        join sessions using (project_id)
+        join session_hints using (session_id)
+        union all
+        select sessions.project_id, sessions.session_id, history_prompts.project_path, sessions.original_cwd, 4,
+            history_prompts.prompted_at
+        from touched_projects
+        join sessions using (project_id)
+        join history_prompts using (session_id)
+    ) as told
+    join projects using (project_id)
+    where told.path is not null
 )
-where project_id in (
-    select sessions.project_id from touched_sessions join sessions using (session_id)
-);
+where place = 1;
 
 update projects
-set name = coalesce(last_part(path), directory_name)
-where project_id in (
-    select sessions.project_id from touched_sessions join sessions using (session_id)
-);
+set
+    path = project_paths.path,
+    repository_path = repository_path(project_paths.path, project_paths.original_cwd)
+from project_paths
+where project_paths.project_id = projects.project_id;
+
+update projects
+set name = coalesce(last_part(coalesce(repository_path, path)), directory_name)
+where project_id in (select project_id from touched_projects);
+
+drop table project_paths;
+drop table touched_projects;

@@ -24,7 +24,7 @@ pub struct Line {
     session_id: Option<String>,
     content_hash: Vec<u8>,
     sent_at: Option<String>,
-    is_fork: bool,
+    forked_from_session_id: Option<String>,
     file: FileKey,
 }
 
@@ -75,7 +75,7 @@ impl Line {
             session_id: message.session_id.clone(),
             content_hash: message.content_hash.clone(),
             sent_at: message.sent_at.clone(),
-            is_fork: message.forked_from_session_id.is_some(),
+            forked_from_session_id: message.forked_from_session_id.clone(),
             file: FileKey::default(),
         };
         line.with_file(connection)
@@ -91,7 +91,7 @@ impl Line {
             session_id: row.get(5)?,
             content_hash: row.get(6)?,
             sent_at: row.get(7)?,
-            is_fork: row.get(8)?,
+            forked_from_session_id: row.get(8)?,
             file: FileKey::default(),
         })
     }
@@ -129,7 +129,7 @@ impl Line {
             "rewritten_file"
         } else if is_agent {
             "sidechain_replay"
-        } else if self.is_fork {
+        } else if self.forked_from_session_id.is_some() {
             "fork_copy"
         } else {
             "resume_copy"
@@ -143,7 +143,7 @@ impl Line {
             session_id: self.session_id.clone(),
             reason,
             content_hash: self.content_hash.clone(),
-            is_fork: self.is_fork,
+            forked_from_session_id: self.forked_from_session_id.clone(),
             is_different: self.content_hash != winner.content_hash,
             sent_at: self.sent_at.clone(),
         }

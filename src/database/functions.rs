@@ -15,6 +15,15 @@ pub fn register(connection: &Connection) -> Result<()> {
             .zip(directory_name)
             .and_then(|(cwd, name)| project_path(&cwd, &name).map(str::to_string)))
     })?;
+    connection.create_scalar_function("repository_path", 2, flags, |context| {
+        let path: Option<String> = context.get(0)?;
+        let original: Option<String> = context.get(1)?;
+        Ok(path.map(|path| repository_path(&path, original.as_deref()).to_string()))
+    })?;
+    connection.create_scalar_function("prompt_key", 1, flags, |context| {
+        let prompt: Option<String> = context.get(0)?;
+        Ok(prompt.map(|prompt| prompt_key(&prompt)))
+    })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;
         Ok(path.map(|path| last_part(&path).to_string()))
@@ -51,6 +60,34 @@ fn is_named_for(directory_name: &str, path: &str) -> bool {
         }
         _ => encoded == directory_name,
     }
+}
+
+/// The repository of a path: for a worktree under `.claude/worktrees/` the folder above, or what it was made from.
+fn repository_path<'a>(path: &'a str, original: Option<&'a str>) -> &'a str {
+    for mark in ["/.claude/worktrees/", "\\.claude\\worktrees\\"] {
+        if let Some((repository, _)) = path.split_once(mark) {
+            return original
+                .filter(|original| *original != path)
+                .unwrap_or(repository);
+        }
+    }
+    path
+}
+
+/// What tells whether a call and an agent have the same prompt: the words, in lower case, without the tag that a
+/// teammate's prompt stands in.
+fn prompt_key(prompt: &str) -> String {
+    let prompt = prompt.trim();
+    let inside = prompt
+        .strip_prefix("<teammate-message")
+        .and_then(|rest| rest.split_once('>'))
+        .map_or(prompt, |(_, body)| {
+            body.trim_end().trim_end_matches("</teammate-message>")
+        });
+    let words: Vec<String> = inside.split_whitespace().map(str::to_lowercase).collect();
+    blake3::hash(words.join(" ").as_bytes())
+        .to_hex()
+        .to_string()
 }
 
 fn last_part(path: &str) -> &str {
@@ -98,6 +135,30 @@ mod tests {
             project_path(&exactly, &format!("-tmp-{}", "w".repeat(195))),
             Some(exactly.as_str())
         );
+    }
+
+    #[test]
+    fn a_worktree_folds_into_its_repository() {
+        assert_eq!(
+            repository_path("/w/app/.claude/worktrees/fix", None),
+            "/w/app"
+        );
+        assert_eq!(
+            repository_path(r"C:\app\.claude\worktrees\fix", None),
+            r"C:\app"
+        );
+        assert_eq!(repository_path("/w/app", Some("/elsewhere")), "/w/app");
+    }
+
+    #[test]
+    fn prompts_are_the_same_whatever_their_blanks_and_tags() {
+        assert_eq!(
+            prompt_key("Look  at\nthe Tests"),
+            prompt_key(" look at the tests ")
+        );
+        let tagged =
+            "<teammate-message teammate_id=\"team-lead\">\nLook at the tests\n</teammate-message>";
+        assert_eq!(prompt_key(tagged), prompt_key("look at the tests"));
     }
 
     #[test]

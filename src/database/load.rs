@@ -274,6 +274,10 @@ impl<'c> Loader<'c> {
             }
             None => self.insert_file(version)?,
         };
+        // Whose file it is depends on it even when no line of it says so: its project, the session before it, its agents.
+        self.connection
+            .prepare_cached(sql::TOUCH_KNOWN_SESSION)?
+            .execute([&version.place.session_id])?;
         Ok(OpenFile {
             version: version.clone(),
             file_id,
@@ -343,10 +347,6 @@ impl<'c> Loader<'c> {
                 timestamp::now(),
             ])?;
         let file_id = self.connection.last_insert_rowid();
-        // A session's project is told by its file, even by one that holds no line of it.
-        self.connection
-            .prepare_cached(sql::TOUCH_KNOWN_SESSION)?
-            .execute([&version.place.session_id])?;
         Ok(file_id)
     }
 
@@ -467,7 +467,12 @@ impl<'c> Loader<'c> {
             .connection
             .prepare_cached(sql::UPSERT_AGENT)?
             .query_row(
-                params![agent.session_id, agent.agent_id, agent.layout],
+                params![
+                    agent.session_id,
+                    agent.agent_id,
+                    agent.layout,
+                    agent.workflow_run_id
+                ],
                 |row| row.get(0),
             )?;
         self.touch_session(Some(&agent.session_id));

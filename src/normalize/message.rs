@@ -294,6 +294,7 @@ fn agent(record: &Record<'_>, message: &Message, place: &Place) -> Option<Agent>
         session_id: message.session_id.clone()?,
         agent_id: agent_id.filter(|_| is_agents)?.to_string(),
         layout: place.layout.name(),
+        workflow_run_id: place.workflow_run_id.clone(),
     })
 }
 
@@ -426,6 +427,7 @@ fn progress(
         session_id: String::new(),
         agent_id: agent_id.into_owned(),
         layout: Layout::Nested.name(),
+        workflow_run_id: None,
     });
     Some(usage)
 }

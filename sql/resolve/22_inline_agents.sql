@@ -1,0 +1,91 @@
+-- Agents of old versions stand among the lines of their session, without an id: one agent per root of a sidechain.
+create temp table inline_messages as
+select messages.message_id, messages.uuid, messages.parent_message_id, messages.session_id
+from touched_sessions
+join messages on messages.session_id = touched_sessions.session_id
+    and messages.is_sidechain = 1
+    and messages.agent_id is null
+join files using (file_id)
+where files.kind <> 'agent';
+
+create index temp.inline_messages_by_parent on inline_messages (parent_message_id);
+create index temp.inline_messages_by_id on inline_messages (message_id);
+
+create temp table inline_agents as
+with recursive chain as (
+    select inline_messages.message_id, inline_messages.session_id, inline_messages.uuid as root_uuid
+    from inline_messages
+    where not exists (
+        select 1 from inline_messages as parent where parent.message_id = inline_messages.parent_message_id
+    )
+    union -- not all: a circle of parents ends the walk
+    select inline_messages.message_id, chain.session_id, chain.root_uuid
+    from chain
+    join inline_messages on inline_messages.parent_message_id = chain.message_id
+)
+
+select message_id, session_id, 'inline-' || root_uuid as agent_id
+from chain;
+
+insert into agents (session_id, agent_id, layout, link_method, link_confidence)
+select distinct session_id, agent_id, 'inline', 'none', 'none'
+from inline_agents
+where true
+on conflict (session_id, agent_id) do nothing;
+
+-- Parents that go round in a circle have no root, and no agent.
+update messages
+set agent_key = null
+where agent_key is not null
+    and message_id in (
+        select message_id
+        from inline_messages
+        except
+        select message_id
+        from inline_agents
+    );
+
+update messages
+set agent_key = agents.agent_key
+from inline_agents
+join agents using (session_id, agent_id)
+where inline_agents.message_id = messages.message_id;
+
+-- Usage follows the line that is the message; a copy of it has no agent.
+insert or ignore into touched_responses (api_response_id)
+select usage_lines.api_response_id
+from touched_sessions
+join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
+join usage_lines on usage_lines.agent_key = agents.agent_key
+union
+select usage_lines.api_response_id
+from inline_agents
+join usage_lines using (message_id);
+
+update usage_lines
+set agent_key = null
+where agent_key in (
+    select agents.agent_key
+    from touched_sessions
+    join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
+);
+
+update usage_lines
+set agent_key = messages.agent_key
+from inline_agents
+join messages using (message_id)
+where usage_lines.message_id = inline_agents.message_id
+    and usage_lines.file_id = messages.file_id
+    and usage_lines.byte_offset = messages.byte_offset
+    and usage_lines.is_progress = 0;
+
+-- A root that has found its parent is no longer one.
+delete from agents
+where layout = 'inline'
+    and agent_id like 'inline-%'
+    and session_id in (select session_id from touched_sessions)
+    and not exists (select 1 from messages where messages.agent_key = agents.agent_key)
+    and not exists (select 1 from usage_lines where usage_lines.agent_key = agents.agent_key);
+
+drop table inline_agents;
+drop table inline_messages;

@@ -1,0 +1,269 @@
+-- Which call spawned an agent. The ways of telling are tried in their order, and the first that names a call counts.
+create temp table linked_agents as
+select agents.agent_key, agents.session_id, agents.agent_id, agents.layout, agents.workflow_run_id
+from touched_sessions
+join agents using (session_id);
+
+create index temp.linked_agents_by_id on linked_agents (session_id, agent_id);
+
+-- What is noted of an agent in the newest version of its meta.json.
+create temp table noted_agents as
+select linked_agents.agent_key, agent_metas.*
+from linked_agents
+join agent_metas using (session_id, agent_id)
+join files using (file_id)
+where files.is_current = 1
+group by linked_agents.agent_key
+having files.path = min(files.path);
+
+create index temp.noted_agents_by_key on noted_agents (agent_key);
+
+create temp table agent_calls as
+with told as (
+    select noted_agents.agent_key, noted_agents.tool_use_id, 1 as step, 'meta' as link_method
+    from noted_agents
+    where noted_agents.tool_use_id is not null
+    union all
+    select
+        linked_agents.agent_key,
+        agent_links.tool_use_id,
+        case agent_links.method when 'result' then 2 when 'progress' then 3 when 'notification' then 4 else 5 end,
+        agent_links.method
+    from linked_agents
+    join agent_links using (session_id, agent_id)
+    union all
+    select linked_agents.agent_key, tool_results.tool_use_id, 6, 'workflow'
+    from linked_agents
+    join messages on messages.session_id = linked_agents.session_id
+    join tool_results using (message_id)
+    where linked_agents.layout = 'workflow'
+        and tool_results.workflow_run_id = linked_agents.workflow_run_id
+),
+
+-- The text of a result can quote anything: only a call that spawns agents counts.
+calls as (
+    select told.agent_key, told.tool_use_id, told.step, told.link_method, messages.sent_at
+    from told
+    join tool_uses using (tool_use_id)
+    join messages using (message_id)
+    where told.step < 5 or told.step = 6 or tool_uses.name in ('Task', 'Agent')
+)
+
+select
+    agent_key, tool_use_id, link_method,
+    row_number() over (
+        partition by agent_key
+        order by step, sent_at is null, sent_at, tool_use_id -- an agent that was resumed was spawned by the first call
+    ) as choice
+from calls;
+
+delete from agent_calls where choice > 1;
+create index temp.agent_calls_by_key on agent_calls (agent_key);
+create index temp.agent_calls_by_call on agent_calls (tool_use_id);
+
+-- What each agent was told first.
+create temp table agent_prompts as
+select
+    linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at,
+    content_blocks.text,
+    row_number() over (
+        partition by linked_agents.agent_key
+        order by messages.sent_at is null, messages.sent_at, messages.uuid, content_blocks.position
+    ) as prompt_number
+from linked_agents
+join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
+join content_blocks using (message_id)
+where content_blocks.text is not null;
+
+delete from agent_prompts where prompt_number > 1;
+create index temp.agent_prompts_by_key on agent_prompts (agent_key);
+
+update agents
+set internal_kind = case
+    when agents.agent_id like 'acompact-%' then 'compaction'
+    when agents.agent_id like 'aprompt_suggestion-%' then 'prompt_suggestion'
+    when agents.agent_id like 'aside_question-%' then 'side_question'
+    when agents.layout = 'flat' and agent_prompts.text = 'Warmup' then 'warmup'
+end
+from linked_agents
+left join agent_prompts on agent_prompts.agent_key = linked_agents.agent_key
+where linked_agents.agent_key = agents.agent_key;
+
+-- Where nothing names the call: the one with the same prompt, the first agent to the first call.
+create temp table same_prompts as
+with unlinked_agents as (
+    select
+        agent_prompts.agent_key, agent_prompts.session_id, prompt_key(agent_prompts.text) as prompt_key,
+        noted_agents.name,
+        row_number() over (
+            partition by agent_prompts.session_id, prompt_key(agent_prompts.text)
+            order by agent_prompts.sent_at, agent_prompts.agent_id
+        ) as prompt_rank
+    from agent_prompts
+    join agents on agents.agent_key = agent_prompts.agent_key
+    left join agent_calls on agent_calls.agent_key = agent_prompts.agent_key
+    left join noted_agents on noted_agents.agent_key = agent_prompts.agent_key
+    where agent_calls.agent_key is null
+        and agents.internal_kind is null
+        and noted_agents.parent_agent_id is null
+),
+
+unlinked_calls as (
+    select
+        tool_uses.tool_use_id, messages.session_id,
+        prompt_key(json_extract(tool_uses.input_json, '$.prompt')) as prompt_key,
+        json_extract(tool_uses.input_json, '$.name') as name,
+        row_number() over (
+            partition by messages.session_id, prompt_key(json_extract(tool_uses.input_json, '$.prompt'))
+            order by messages.sent_at, tool_uses.tool_use_id
+        ) as prompt_rank
+    from touched_sessions
+    join messages using (session_id)
+    join tool_uses using (message_id)
+    left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
+    where tool_uses.name in ('Task', 'Agent')
+        and agent_calls.tool_use_id is null
+        and json_type(tool_uses.input_json, '$.prompt') = 'text'
+)
+
+select unlinked_agents.agent_key, unlinked_calls.tool_use_id
+from unlinked_agents
+join unlinked_calls using (session_id, prompt_key, prompt_rank)
+where coalesce(unlinked_agents.name = unlinked_calls.name, 1);
+
+insert into agent_calls (agent_key, tool_use_id, link_method, choice)
+select agent_key, tool_use_id, 'prompt', 1
+from same_prompts;
+
+update agents
+set
+    spawned_by_tool_use_id = agent_calls.tool_use_id,
+    link_method = coalesce(
+        agent_calls.link_method,
+        case when noted_agents.parent_agent_id is not null then 'parent' end,
+        'none'
+    ),
+    link_confidence = case
+        when agent_calls.link_method = 'prompt' then 'likely'
+        when agent_calls.link_method is not null or noted_agents.parent_agent_id is not null then 'certain'
+        else 'none'
+    end,
+    parent_agent_key = nullif(coalesce(
+        spawning_message.agent_key,
+        (
+            select parent.agent_key
+            from agents as parent
+            where parent.session_id = linked_agents.session_id and parent.agent_id = noted_agents.parent_agent_id
+        )
+    ), linked_agents.agent_key),
+    agent_type = coalesce(noted_agents.agent_type, tool_uses.subagent_type, agents.internal_kind),
+    description = coalesce(noted_agents.description, tool_uses.description),
+    name = coalesce(noted_agents.name, json_extract(tool_uses.input_json, '$.name')),
+    model = coalesce(noted_agents.model, json_extract(tool_uses.input_json, '$.model')),
+    worktree_path = noted_agents.worktree_path,
+    worktree_branch = noted_agents.worktree_branch,
+    workflow_phase = noted_agents.workflow_phase,
+    spawn_depth = noted_agents.spawn_depth,
+    is_fork = noted_agents.is_fork
+from linked_agents
+left join noted_agents on noted_agents.agent_key = linked_agents.agent_key
+left join agent_calls on agent_calls.agent_key = linked_agents.agent_key
+left join tool_uses on tool_uses.tool_use_id = agent_calls.tool_use_id
+left join messages as spawning_message on spawning_message.message_id = tool_uses.message_id
+where linked_agents.agent_key = agents.agent_key;
+
+-- A forked agent begins with a pointer to the conversation of its session.
+update agents
+set
+    is_fork = 1,
+    context_length = json_extract(events.payload_json, '$.contextLength')
+from linked_agents
+join events on events.session_id = linked_agents.session_id
+where linked_agents.agent_key = agents.agent_key
+    and events.type = 'fork-context-ref'
+    and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;
+
+-- What a workflow's journal says of its agents.
+update agents
+set
+    workflow_label = json_extract(events.payload_json, '$.label'),
+    workflow_phase = coalesce(agents.workflow_phase, json_extract(events.payload_json, '$.phase'))
+from linked_agents
+join events on events.session_id = linked_agents.session_id
+where linked_agents.agent_key = agents.agent_key
+    and events.type = 'started'
+    and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;
+
+-- How an agent ended: by the last notice of it, by the answer to its call, by the journal, by its last message.
+create temp table agent_ends as
+select
+    linked_agents.agent_key,
+    (
+        select task_notifications.status
+        from task_notifications
+        where task_notifications.session_id = linked_agents.session_id
+            and task_notifications.task_id = linked_agents.agent_id
+            and task_notifications.status is not null
+        order by task_notifications.notified_at desc, task_notifications.byte_offset desc
+        limit 1
+    ) as noticed,
+    (
+        select
+            case
+                -- Other states say that the agent was launched, not that it ended.
+                when tool_results.outcome = 'ok' and json_extract(tool_results.details_json, '$.status') = 'completed'
+                    then 'completed'
+                when tool_results.outcome not in ('ok', 'backgrounded') then tool_results.outcome
+            end
+        from tool_results
+        join messages using (message_id)
+        where tool_results.tool_use_id = agent_calls.tool_use_id
+        order by messages.sent_at, messages.uuid
+        limit 1
+    ) as answered,
+    (
+        select case events.type when 'result' then 'completed' else 'failed' end
+        from events
+        where events.session_id = linked_agents.session_id
+            and events.type in ('result', 'failed')
+            and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id
+        order by events.type
+        limit 1
+    ) as journaled,
+    (
+        select case when messages.type = 'assistant' and messages.stop_reason = 'end_turn' then 'finished' end
+        from messages
+        where messages.agent_key = linked_agents.agent_key
+        order by messages.sent_at desc, messages.uuid desc
+        limit 1
+    ) as last_said
+from linked_agents
+left join agent_calls on agent_calls.agent_key = linked_agents.agent_key;
+
+update agents
+set
+    status = coalesce(agent_ends.noticed, agent_ends.answered, agent_ends.journaled, agent_ends.last_said),
+    status_source = case
+        when agent_ends.noticed is not null then 'notification'
+        when agent_ends.answered is not null then 'result'
+        when agent_ends.journaled is not null then 'journal'
+        when agent_ends.last_said is not null then 'last_message'
+    end,
+    team_name = (
+        select messages.team_name
+        from messages
+        where messages.agent_key = agents.agent_key and messages.team_name is not null
+        order by messages.sent_at, messages.uuid
+        limit 1
+    ),
+    started_at = (select min(sent_at) from messages where messages.agent_key = agents.agent_key),
+    ended_at = (select max(sent_at) from messages where messages.agent_key = agents.agent_key)
+from agent_ends
+where agent_ends.agent_key = agents.agent_key;
+
+drop table agent_ends;
+drop table same_prompts;
+drop table agent_prompts;
+drop table agent_calls;
+drop table noted_agents;
+drop table linked_agents;

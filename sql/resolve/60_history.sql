@@ -1,0 +1,92 @@
+-- Which message a line of history.jsonl became: one of its session with the same text, else one of the same moment.
+create temp table open_prompts as
+select history_prompt_id, session_id, trim(display) as display, prompted_at
+from history_prompts
+where match_kind is null
+    or session_id in (select session_id from touched_sessions);
+
+create temp table said_prompts as
+select
+    messages.message_id, messages.session_id, messages.uuid, messages.sent_at, messages.prompt_kind,
+    trim(coalesce(
+        case messages.prompt_kind when 'bash_command' then '!' || messages.prompt_text else messages.prompt_text end,
+        (
+            select group_concat(content_blocks.text, char(10) order by content_blocks.position)
+            from content_blocks
+            where content_blocks.message_id = messages.message_id
+                and content_blocks.type = 'text'
+                and content_blocks.part_number = 0
+        )
+    )) as said
+from (select distinct session_id from open_prompts) as asked
+join messages using (session_id)
+where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt');
+
+create index temp.said_prompts_by_session on said_prompts (session_id);
+
+update history_prompts
+set
+    message_id = matches.message_id,
+    match_kind = case
+        when matches.message_id is not null then 'matched'
+        when exists (select 1 from messages where messages.session_id = matches.session_id) then 'draft'
+        else 'swept_or_draft'
+    end
+from (
+    select
+        open_prompts.history_prompt_id, open_prompts.session_id,
+        (
+            select said_prompts.message_id
+            from said_prompts
+            where said_prompts.session_id = open_prompts.session_id
+                and (
+                    said_prompts.said = open_prompts.display
+                    -- A prompt with pastes reads differently there: the moment tells.
+                    or (
+                        open_prompts.display like '%[%#%]%'
+                        and abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)) * 86400 < 5
+                    )
+                )
+                and julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at) > -5.0 / 86400
+            order by
+                said_prompts.said = open_prompts.display desc,
+                abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)),
+                said_prompts.uuid
+            limit 1
+        ) as message_id
+    from open_prompts
+) as matches
+where matches.history_prompt_id = history_prompts.history_prompt_id;
+
+drop table said_prompts;
+drop table open_prompts;
+
+-- Where a long text that was pasted is kept.
+update pasted_contents
+set paste_id = (
+    select pastes.paste_id
+    from pastes
+    join files using (file_id)
+    where pastes.cache_name = pasted_contents.cache_name
+    order by files.path, files.generation desc
+    limit 1
+)
+where cache_name is not null
+    and paste_id is null;
+
+-- The copies that Claude Code made of files before it changed them.
+update file_backups
+set file_id = (
+    select backup.file_id
+    from events
+    join files as transcript on transcript.file_id = events.file_id
+    join files as backup
+        on backup.source_id = transcript.source_id
+        and backup.path = 'file-history/' || file_backups.session_id || '/' || file_backups.backup_name
+    where events.event_id = file_backups.event_id
+    order by backup.generation desc
+    limit 1
+)
+where file_id is null
+    and backup_name is not null
+    and session_id in (select session_id from touched_sessions);
