@@ -330,6 +330,7 @@ create index messages_by_response on messages (api_response_id) where api_respon
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
 create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
 create index messages_by_subtype on messages (subtype, session_id) where subtype is not null;
+create index messages_with_errors on messages (session_id) where is_api_error = 1;
 create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
 create index messages_with_logical_parent on messages (logical_parent_uuid) where logical_parent_uuid is not null;
@@ -352,6 +353,7 @@ create table message_copies (
         'resume_copy' -- any other second file
     )),
     content_hash blob not null,
+    extra_json text, -- the keys of this line, without those whose values are the message's own content
     is_different integer not null check (is_different in (0, 1)), -- says something else than the message
     sent_at text,
     unique (file_id, byte_offset)

@@ -63,23 +63,48 @@ pub fn find(connection: &Connection, file_id: i64, position: u64) -> io::Result<
         .map_err(io::Error::other)
 }
 
-/// Puts a range of a file together from its chunks.
-pub fn read_range(
-    offset: u64,
-    length: u64,
-    mut chunk: impl FnMut(u64) -> io::Result<(Vec<u8>, u64)>,
-) -> io::Result<Vec<u8>> {
-    let end = offset + length;
-    let mut range = Vec::new();
-    for position in offset / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES) {
-        let (content, byte_length) = chunk(position)?;
-        let bytes = unpack(&content, byte_length)?;
-        let chunk_offset = position * CHUNK_BYTES;
-        let from = offset.saturating_sub(chunk_offset).min(byte_length);
-        let to = (end - chunk_offset).min(byte_length);
-        range.extend_from_slice(&bytes[from as usize..to as usize]);
+/// Reads ranges of archived files, keeping the last chunk at hand: ranges that are asked for mostly follow each other.
+#[derive(Default)]
+pub struct Reader {
+    last: Option<(i64, u64, Vec<u8>)>,
+}
+
+impl Reader {
+    /// The bytes of a range.
+    pub fn read(
+        &mut self,
+        connection: &Connection,
+        file_id: i64,
+        offset: u64,
+        length: u64,
+    ) -> io::Result<Vec<u8>> {
+        let end = offset + length;
+        let mut range = Vec::new();
+        for position in offset / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES) {
+            let bytes = self.chunk(connection, file_id, position)?;
+            range.extend_from_slice(slice(bytes, position, offset, end));
+        }
+        Ok(range)
     }
-    Ok(range)
+
+    fn chunk(&mut self, connection: &Connection, file_id: i64, position: u64) -> io::Result<&[u8]> {
+        let is_last =
+            |(file, chunk, _): &(i64, u64, Vec<u8>)| (*file, *chunk) == (file_id, position);
+        if !self.last.as_ref().is_some_and(is_last) {
+            let (content, byte_length) = find(connection, file_id, position)?;
+            self.last = Some((file_id, position, unpack(&content, byte_length)?));
+        }
+        Ok(self.last.as_ref().map_or(&[], |(_, _, bytes)| bytes))
+    }
+}
+
+/// The part of a chunk that lies in a range of its file.
+pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
+    let length = chunk.len() as u64;
+    let chunk_offset = position * CHUNK_BYTES;
+    let from = offset.saturating_sub(chunk_offset).min(length);
+    let to = end.saturating_sub(chunk_offset).min(length);
+    &chunk[from as usize..to as usize]
 }
 
 /// The hash that tells whether bytes are what they were.

@@ -21,6 +21,7 @@ use crate::read::{Line, Section};
 use crate::rows::{RejectedLine, Rows};
 
 pub use document::normalize_document;
+pub use message::copy_json;
 pub use tool::{call_from_json, call_to_json};
 
 /// The rows of a section, and up to where the file has become rows.

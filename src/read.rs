@@ -89,13 +89,20 @@ fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
 
 impl ArchivedFile {
     fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-        archive::read_range(offset, length, |position| {
-            let connection = self
-                .connection
-                .lock()
-                .map_err(|_| io::Error::other("the archive's reader failed"))?;
-            archive::find(&connection, self.file_id, position)
-        })
+        let end = offset + length;
+        let mut range = Vec::new();
+        for position in offset / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES) {
+            let (content, byte_length) = {
+                // Held for the query only: the threads unpack side by side.
+                let connection = self.connection.lock();
+                let connection =
+                    connection.map_err(|_| io::Error::other("the archive's reader failed"))?;
+                archive::find(&connection, self.file_id, position)?
+            };
+            let chunk = archive::unpack(&content, byte_length)?;
+            range.extend_from_slice(archive::slice(&chunk, position, offset, end));
+        }
+        Ok(range)
     }
 }
 

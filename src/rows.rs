@@ -127,6 +127,7 @@ tables! {
         "forked_from_session_id" => forked_from_session_id: Option<String>,
         "reason" => reason: &'static str,
         "content_hash" => content_hash: Vec<u8>,
+        "extra_json" => extra_json: Option<String>,
         "is_different" => is_different: bool,
         "sent_at" => sent_at: Option<String>,
     }

@@ -14,10 +14,10 @@ use crate::terminal::{byte_size, grouped, sanitize};
 use crate::timestamp;
 use rusqlite::{Connection, params};
 use std::cell::RefCell;
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::TempDir;
 
 /// Discovers, compares, imports, reports.
@@ -135,6 +135,9 @@ impl Home {
     }
 }
 
+/// When the invented home was left: 2026-10-28 12:00 UTC.
+const DEMO_TIME: Duration = Duration::from_secs(1_793_188_800);
+
 /// The invented home, written to a temporary folder.
 fn demo_home() -> Result<Home> {
     let temporary = std::env::temp_dir();
@@ -147,6 +150,12 @@ fn demo_home() -> Result<Home> {
         let parent = file.parent().expect("a file is in a folder");
         fs::create_dir_all(parent).map_err(Error::io(parent))?;
         fs::write(&file, content).map_err(Error::io(&file))?;
+        let modified = FileTimes::new().set_modified(UNIX_EPOCH + DEMO_TIME);
+        File::options()
+            .write(true)
+            .open(&file)
+            .and_then(|file| file.set_times(modified))
+            .map_err(Error::io(&file))?;
     }
     Ok(Home {
         root: folder.path().to_path_buf(),

@@ -7,7 +7,7 @@ use super::statements as sql;
 use crate::archive;
 use crate::discover::classify;
 use crate::error::{Error, Result};
-use crate::normalize::normalize_line;
+use crate::normalize::{copy_json, normalize_line};
 use crate::rows::{Message, MessageCopy, MessageRows, Rows};
 use rusqlite::{Connection, Row};
 use std::cmp::Ordering;
@@ -119,7 +119,12 @@ impl Line {
             .then_with(|| self.file.cmp(&other.file))
     }
 
-    fn copy_of(&self, winner: &Line) -> MessageCopy {
+    fn copy_of(
+        &self,
+        winner: &Line,
+        connection: &Connection,
+        archive: &mut archive::Reader,
+    ) -> Result<MessageCopy> {
         let is_agent = classify(&self.file.path).agent_id.is_some();
         let same_home = (&self.file.machine, &self.file.root_path)
             == (&winner.file.machine, &winner.file.root_path);
@@ -134,7 +139,9 @@ impl Line {
         } else {
             "resume_copy"
         };
-        MessageCopy {
+        let is_different = self.content_hash != winner.content_hash;
+        let bytes = self.bytes(connection, archive)?;
+        Ok(MessageCopy {
             message_id: winner.message_id,
             file_id: self.file_id,
             line_number: self.line_number,
@@ -144,15 +151,36 @@ impl Line {
             reason,
             content_hash: self.content_hash.clone(),
             forked_from_session_id: self.forked_from_session_id.clone(),
-            is_different: self.content_hash != winner.content_hash,
+            is_different,
+            extra_json: copy_json(&bytes, is_different),
             sent_at: self.sent_at.clone(),
-        }
+        })
+    }
+
+    /// Its bytes, from the archive.
+    fn bytes(&self, connection: &Connection, archive: &mut archive::Reader) -> Result<Vec<u8>> {
+        let (offset, length) = (
+            self.byte_offset.cast_unsigned(),
+            self.byte_length.cast_unsigned(),
+        );
+        archive
+            .read(connection, self.file_id, offset, length)
+            .map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::Io(Path::new(&self.file.path).to_path_buf(), error)
     }
 }
 
 /// Decides between the line that was the message, its copies, and a new line. When another line wins, the copies are
 /// taken out of the database and given back to be written anew.
-pub fn elect(connection: &Connection, current: Line, new: Line) -> Result<Election> {
+pub fn elect(
+    connection: &Connection,
+    archive: &mut archive::Reader,
+    current: Line,
+    new: Line,
+) -> Result<Election> {
     let mut copies = connection
         .prepare_cached(sql::FIND_COPIES)?
         .query_map([current.message_id], Line::from_row)?
@@ -168,7 +196,7 @@ pub fn elect(connection: &Connection, current: Line, new: Line) -> Result<Electi
     if winner == 0 {
         return Ok(Election {
             winner: Winner::Unchanged,
-            copies: vec![lines[newest].copy_of(&lines[0])],
+            copies: vec![lines[newest].copy_of(&lines[0], connection, archive)?],
         });
     }
     connection
@@ -179,11 +207,15 @@ pub fn elect(connection: &Connection, current: Line, new: Line) -> Result<Electi
         .iter()
         .enumerate()
         .filter(|(index, _)| *index != winner);
+    let copies = others.map(|(_, line)| line.copy_of(winning, connection, archive));
     Ok(Election {
-        copies: others.map(|(_, line)| line.copy_of(winning)).collect(),
+        copies: copies.collect::<Result<_>>()?,
         winner: match winner == newest {
             true => Winner::New,
-            false => Winner::Archived(Box::new(from_archive(connection, winning)?)),
+            false => {
+                let bytes = winning.bytes(connection, archive)?;
+                Winner::Archived(Box::new(from_bytes(winning, &bytes)?))
+            }
         },
     })
 }
@@ -204,17 +236,11 @@ fn winner(lines: &[Line]) -> usize {
 }
 
 /// The message of a line that is no longer at hand.
-fn from_archive(connection: &Connection, line: &Line) -> Result<MessageRows> {
-    let failed = |error: io::Error| Error::Io(Path::new(&line.file.path).to_path_buf(), error);
-    let offset = line.byte_offset.cast_unsigned();
-    let bytes = archive::read_range(offset, line.byte_length.cast_unsigned(), |position| {
-        archive::find(connection, line.file_id, position)
-    })
-    .map_err(failed)?;
+fn from_bytes(line: &Line, bytes: &[u8]) -> Result<MessageRows> {
     let mut rows = Rows::default();
     let whole = crate::read::Line {
-        offset,
-        bytes: &bytes,
+        offset: line.byte_offset.cast_unsigned(),
+        bytes,
         is_complete: true,
         is_continued: false,
     };
@@ -224,11 +250,12 @@ fn from_archive(connection: &Connection, line: &Line) -> Result<MessageRows> {
         &classify(&line.file.path),
         &mut rows,
     );
-    let mut rows = rows.messages.pop().ok_or_else(|| {
-        failed(io::Error::other(
+    let lost = || {
+        line.failed(io::Error::other(
             "the archive no longer holds the record it held",
         ))
-    })?;
+    };
+    let mut rows = rows.messages.pop().ok_or_else(lost)?;
     rows.message.message_id = line.message_id;
     rows.message.file_id = line.file_id;
     Ok(rows)

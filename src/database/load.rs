@@ -3,7 +3,7 @@
 use super::insert::Inserter;
 use super::statements as sql;
 use super::{copies, tool_uses};
-use crate::archive::{CHUNK_BYTES, Chunk};
+use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
 use crate::rows::{
@@ -94,6 +94,7 @@ pub struct Loader<'c> {
     connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
     inserter: Inserter<'c>,
+    archive: archive::Reader,
     file: Option<OpenFile>,
     last_message_id: i64,
     last_block_id: i64,
@@ -141,6 +142,7 @@ impl<'c> Loader<'c> {
             connection,
             transaction: None,
             inserter: Inserter::new(connection),
+            archive: archive::Reader::default(),
             file: None,
             last_message_id,
             last_block_id,
@@ -351,6 +353,8 @@ impl<'c> Loader<'c> {
     }
 
     fn write_chunk(&mut self, file_id: i64, chunk: &Chunk) -> Result<()> {
+        // What the reader keeps of the file's last chunk is shorter now.
+        self.archive = archive::Reader::default();
         self.counts.bytes += chunk.new_bytes;
         self.connection
             .prepare_cached(sql::UPSERT_CHUNK)?
@@ -584,7 +588,7 @@ impl<'c> Loader<'c> {
         rows.message.message_id = current.message_id;
         self.write_usage(rows.usage.take(), &rows.message)?;
         let new = copies::Line::of_rows(self.connection, &rows.message)?;
-        let election = copies::elect(self.connection, current, new)?;
+        let election = copies::elect(self.connection, &mut self.archive, current, new)?;
         for copy in &election.copies {
             self.touch_session(copy.session_id.as_deref());
             self.inserter.insert(copy)?;

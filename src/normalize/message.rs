@@ -2,7 +2,7 @@
 
 use super::extra::Extra;
 use super::prompt::{self, Question};
-use super::tool::{self, Carrier};
+use super::tool::{self, Carrier, Entries};
 use super::unknown::Unknown;
 use super::{Position, agent_link, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
@@ -450,6 +450,33 @@ fn push_text(extra: &mut Extra, key: &str, text: Option<&str>) {
         extra.push_text(key, text);
     }
 }
+
+/// What a copy of a message says of itself: its line, without the content that it has in common with the message.
+pub fn copy_json(line: &[u8], is_different: bool) -> Option<String> {
+    let text = std::str::from_utf8(line).ok()?;
+    let json = crate::decode::repair_escapes(text);
+    let entries: Entries = parse_object(&json).ok()?;
+    let mut own = Extra::default();
+    for (key, value) in &entries.rest {
+        if is_different || !CONTENT_KEYS.contains(&key.as_ref()) {
+            own.push(key, value.get());
+        }
+    }
+    own.finish()
+}
+
+/// The keys that hold the content of a line, all of which go into its hash.
+const CONTENT_KEYS: &[&str] = &[
+    "message",
+    "toolUseResult",
+    "attachment",
+    "data",
+    "content",
+    "planContent",
+    "todos",
+    "rendered",
+    "compactMetadata",
+];
 
 /// Hashes what a message says, without the envelope that copies change.
 struct ContentHash(blake3::Hasher);

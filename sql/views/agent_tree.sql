@@ -1,0 +1,83 @@
+create view agent_tree as
+-- One row per agent, below the session or the agent that spawned it. Agents that name each other as parents in a circle
+-- stand at the top.
+with recursive tree as (
+    select
+        agents.agent_key, agents.session_id, 1 as depth,
+        coalesce(agents.started_at, '') || ' ' || agents.agent_id as place,
+        ',' || agents.agent_key || ',' as above
+    from agents
+    where agents.parent_agent_key is null
+        or not exists (
+            -- Its parents lead to the top.
+            with recursive ancestors as (
+                select parent.agent_key, parent.parent_agent_key
+                from agents as parent
+                where parent.agent_key = agents.parent_agent_key
+                union
+                select parent.agent_key, parent.parent_agent_key
+                from ancestors
+                join agents as parent on parent.agent_key = ancestors.parent_agent_key
+            )
+
+            select 1 from ancestors where ancestors.parent_agent_key is null
+        )
+    union all
+    select
+        agents.agent_key, agents.session_id, tree.depth + 1,
+        tree.place || ' / ' || coalesce(agents.started_at, '') || ' ' || agents.agent_id,
+        tree.above || agents.agent_key || ','
+    from tree
+    join agents on agents.parent_agent_key = tree.agent_key
+    where instr(tree.above, ',' || agents.agent_key || ',') = 0
+)
+
+select
+    tree.session_id,
+    tree.agent_key,
+    agents.parent_agent_key,
+    tree.depth,
+    printf('%.*c', 2 * (tree.depth - 1), ' ') || coalesce(agents.agent_type, agents.agent_id) as indented_type,
+    agents.agent_id,
+    agents.agent_type,
+    agents.description,
+    agents.name,
+    agents.layout,
+    agents.internal_kind,
+    agents.link_method,
+    agents.spawned_by_tool_use_id,
+    agents.status,
+    coalesce(
+        (
+            select task_notifications.result
+            from task_notifications
+            where task_notifications.session_id = agents.session_id
+                and task_notifications.task_id = agents.agent_id
+                and task_notifications.result is not null
+            order by task_notifications.notified_at desc
+            limit 1
+        ),
+        (
+            select tool_results.content
+            from tool_results
+            where tool_results.tool_use_id = agents.spawned_by_tool_use_id and tool_results.outcome = 'ok'
+            limit 1
+        )
+    ) as result, -- what it came back with: its notification, else the answer to its call
+    (select count(*) from messages where messages.agent_key = agents.agent_key) as message_count,
+    (
+        select count(*)
+        from messages
+        join tool_uses using (message_id)
+        where messages.agent_key = agents.agent_key
+    ) as tool_call_count,
+    (
+        select sum(api_responses.output_tokens)
+        from api_responses
+        where api_responses.agent_key = agents.agent_key
+    ) as output_tokens,
+    agents.started_at,
+    agents.ended_at,
+    tree.place -- order by this to see the tree
+from tree
+join agents on agents.agent_key = tree.agent_key;

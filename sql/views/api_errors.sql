@@ -1,0 +1,46 @@
+create view api_errors as
+-- One row per failed call of the API: each retry, and each failure that was shown to the person.
+select
+    messages.session_id,
+    messages.agent_key,
+    messages.message_id,
+    'retry' as kind,
+    coalesce(
+        json_extract(messages.extra_json, '$.error.error.error.type'),
+        json_extract(messages.extra_json, '$.error.error.type'),
+        json_extract(messages.extra_json, '$.error.connection.code')
+    ) as error,
+    json_extract(messages.extra_json, '$.error.status') as status_code,
+    coalesce(
+        json_extract(messages.extra_json, '$.error.error.error.message'),
+        json_extract(messages.extra_json, '$.error.message')
+    ) as message,
+    json_extract(messages.extra_json, '$.retryAttempt') as retry_attempt,
+    cast(round(json_extract(messages.extra_json, '$.retryInMs')) as integer) as retry_in_ms,
+    messages.version,
+    messages.sent_at as failed_at
+from messages
+where messages.subtype = 'api_error'
+
+union all
+
+select
+    messages.session_id,
+    messages.agent_key,
+    messages.message_id,
+    'shown',
+    messages.error,
+    json_extract(messages.extra_json, '$.apiErrorStatus'),
+    (
+        select content_blocks.text
+        from content_blocks
+        where content_blocks.message_id = messages.message_id and content_blocks.text is not null
+        order by content_blocks.position
+        limit 1
+    ),
+    null,
+    null,
+    messages.version,
+    messages.sent_at
+from messages
+where messages.is_api_error = 1;

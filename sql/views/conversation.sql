@@ -1,0 +1,57 @@
+create view conversation as
+-- One row per message that says something, with its text; order by sent_at, file_id, line_number to read a session.
+select
+    messages.session_id,
+    messages.message_id,
+    messages.uuid,
+    messages.parent_message_id,
+    messages.agent_key,
+    messages.file_id,
+    messages.line_number,
+    messages.type,
+    messages.subtype,
+    messages.prompt_kind,
+    messages.model,
+    coalesce(messages.prompt_text, (
+        select group_concat(text, char(10))
+        from (
+            select content_blocks.text
+            from content_blocks
+            where content_blocks.message_id = messages.message_id
+                and content_blocks.part_number = 0
+                and content_blocks.type = 'text'
+            order by content_blocks.position
+        )
+    )) as text,
+    (
+        select group_concat(text, char(10))
+        from (
+            select content_blocks.text
+            from content_blocks
+            where content_blocks.message_id = messages.message_id and content_blocks.type = 'thinking'
+            order by content_blocks.position
+        )
+    ) as thinking,
+    (
+        select group_concat(
+            tool_uses.name || coalesce(
+                ': ' || coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
+                    tool_uses.description, tool_uses.skill),
+                ''
+            ),
+            char(10)
+        )
+        from tool_uses
+        where tool_uses.message_id = messages.message_id
+    ) as tool_calls,
+    (
+        select group_concat(tool_results.content, char(10))
+        from tool_results
+        where tool_results.message_id = messages.message_id
+    ) as tool_results,
+    messages.is_sidechain,
+    messages.is_meta,
+    messages.sent_at
+from messages
+where messages.type in ('user', 'assistant', 'system')
+    or messages.prompt_kind is not null;
