@@ -1,15 +1,12 @@
 create view agent_tree as
 -- One row per agent, below the session or the agent that spawned it. Agents that name each other as parents in a circle
 -- stand at the top.
-with recursive tree as (
-    select
-        agents.agent_key, agents.session_id, 1 as depth,
-        coalesce(agents.started_at, '') || ' ' || agents.agent_id as place,
-        ',' || agents.agent_key || ',' as above
+with recursive tops as (
+    select agents.agent_key
     from agents
     where agents.parent_agent_key is null
         or not exists (
-            -- Its parents lead to the top.
+            -- Parents that lead to the top.
             with recursive ancestors as (
                 select parent.agent_key, parent.parent_agent_key
                 from agents as parent
@@ -22,14 +19,21 @@ with recursive tree as (
 
             select 1 from ancestors where ancestors.parent_agent_key is null
         )
+),
+
+tree as (
+    select
+        agents.agent_key, agents.session_id, 1 as depth,
+        coalesce(agents.started_at, '') || ' ' || agents.agent_id as place
+    from tops
+    join agents using (agent_key)
     union all
     select
         agents.agent_key, agents.session_id, tree.depth + 1,
-        tree.place || ' / ' || coalesce(agents.started_at, '') || ' ' || agents.agent_id,
-        tree.above || agents.agent_key || ','
+        tree.place || ' / ' || coalesce(agents.started_at, '') || ' ' || agents.agent_id
     from tree
     join agents on agents.parent_agent_key = tree.agent_key
-    where instr(tree.above, ',' || agents.agent_key || ',') = 0
+    where agents.agent_key not in (select tops.agent_key from tops)
 )
 
 select

@@ -1,0 +1,958 @@
+//! The rules of the format, each as a small home and what becomes of it.
+
+mod sandbox;
+
+use sandbox::Sandbox;
+use serde_json::{Value, json};
+
+const S1: &str = "5e550001-0000-4000-8000-000000000001";
+const S2: &str = "5e550002-0000-4000-8000-000000000002";
+
+/// A chain record with an envelope around what is given; `null` takes a key away.
+fn record(uuid: &str, parent: Option<&str>, given: Value) -> Value {
+    let mut line = json!({
+        "parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/w", "sessionId": S1,
+        "version": "2.1.200", "gitBranch": "main", "uuid": uuid, "timestamp": "2026-01-10T10:00:00.000Z",
+    });
+    merge(&mut line, given);
+    line
+}
+
+fn merge(line: &mut Value, given: Value) {
+    for (key, value) in given.as_object().unwrap() {
+        match value {
+            Value::Null => line.as_object_mut().unwrap().remove(key),
+            other => line
+                .as_object_mut()
+                .unwrap()
+                .insert(key.clone(), other.clone()),
+        };
+    }
+}
+
+fn user(uuid: &str, text: &str, given: Value) -> Value {
+    let mut line = record(
+        uuid,
+        None,
+        json!({"type": "user", "message": {"role": "user", "content": text}}),
+    );
+    merge(&mut line, given);
+    line
+}
+
+/// A line of a response.
+fn response(uuid: &str, id: &str, output: i64, given: Value) -> Value {
+    let mut line = record(
+        uuid,
+        None,
+        json!({"type": "assistant", "requestId": format!("req_{id}"), "message": {
+            "id": id, "role": "assistant", "model": "claude-sonnet-4-5",
+            "content": [{"type": "text", "text": "hello"}],
+            "usage": {"input_tokens": 10, "output_tokens": output, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
+        }}),
+    );
+    merge(&mut line, given);
+    line
+}
+
+/// A tool call.
+fn call(uuid: &str, id: &str, name: &str, input: Value) -> Value {
+    record(
+        uuid,
+        None,
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": name, "input": input}
+        ]}}),
+    )
+}
+
+/// The answer to a tool call.
+fn answer(uuid: &str, id: &str, content: Value, given: Value) -> Value {
+    let mut line = record(
+        uuid,
+        None,
+        json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": content}
+        ]}}),
+    );
+    merge(&mut line, given);
+    line
+}
+
+/// A home with these files, imported and checked.
+fn imported(files: &[(&str, &[Value])]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (path, lines) in files {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        sandbox.write(path, text);
+    }
+    sandbox.sync();
+    sandbox.check();
+    sandbox
+}
+
+fn file(session: &str) -> String {
+    format!("projects/-w/{session}.jsonl")
+}
+
+fn session(lines: &[Value]) -> Sandbox {
+    imported(&[(&file(S1), lines)])
+}
+
+fn at(time: &str) -> Value {
+    json!({"timestamp": format!("2026-01-10T{time}.000Z")})
+}
+
+// --- usage
+
+#[test]
+fn a_response_on_several_lines_counts_its_last_number() {
+    let sandbox = session(&[
+        response("a", "m", 30, at("10:00:00")),
+        response("b", "m", 453, at("10:00:01")),
+    ]);
+    assert_eq!(
+        sandbox.query("select output_tokens, line_count from api_responses"),
+        ["453|2"]
+    );
+    assert_eq!(
+        sandbox.query("select is_counted, duplicate_reason from usage_lines order by line_number"),
+        ["0|streaming", "1|NULL"]
+    );
+}
+
+#[test]
+fn a_synthetic_message_is_no_api_call() {
+    let mut line = response("a", "m", 0, json!({}));
+    line["message"]["model"] = json!("<synthetic>");
+    let sandbox = session(&[line]);
+    assert_eq!(sandbox.count("select count(*) from api_responses"), 0);
+    assert_eq!(sandbox.count("select count(*) from messages"), 1);
+}
+
+#[test]
+fn without_a_message_id_the_uuid_names_the_response() {
+    let mut line = response("a", "m", 5, json!({}));
+    line["message"].as_object_mut().unwrap().remove("id");
+    assert_eq!(
+        session(&[line]).query("select api_message_id from api_responses"),
+        ["a"]
+    );
+}
+
+#[test]
+fn cache_writes_are_the_greater_of_the_flat_number_and_the_split() {
+    let mut line = response("a", "m", 5, json!({}));
+    line["message"]["usage"]["cache_creation"] =
+        json!({"ephemeral_5m_input_tokens": 70, "ephemeral_1h_input_tokens": 30});
+    assert_eq!(
+        session(&[line]).query("select cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens from api_responses"),
+        ["100|70|30"]
+    );
+}
+
+#[test]
+fn a_fork_copies_lines_and_counts_nothing_twice() {
+    let original = response("a", "m", 7, json!({}));
+    let copy = response(
+        "a",
+        "m",
+        7,
+        json!({"sessionId": S2, "forkedFrom": {"sessionId": S1, "messageUuid": "a"}}),
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[original]),
+        (
+            &file(S2),
+            &[copy, user("b", "go on", json!({"sessionId": S2}))],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select session_id, output_tokens from api_responses"),
+        [format!("{S1}|7")]
+    );
+    assert_eq!(
+        sandbox.query("select reason, is_different, session_id from message_copies"),
+        [format!("fork_copy|0|{S2}")]
+    );
+    assert_eq!(
+        sandbox.query(&format!(
+            "select forked_from_session_id from sessions where session_id = '{S2}'"
+        )),
+        [S1]
+    );
+}
+
+#[test]
+fn a_fork_with_new_uuids_counts_nothing_twice() {
+    let copy = response(
+        "b",
+        "m",
+        7,
+        json!({"sessionId": S2, "forkedFrom": {"sessionId": S1, "messageUuid": "a"}}),
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[response("a", "m", 7, json!({}))]),
+        (&file(S2), &[copy]),
+    ]);
+    assert_eq!(sandbox.count("select count(*) from api_responses"), 1);
+    assert_eq!(sandbox.count("select count(*) from messages"), 2);
+    assert_eq!(
+        sandbox.query("select duplicate_reason from usage_lines where is_counted = 0"),
+        ["fork_copy"]
+    );
+}
+
+#[test]
+fn a_side_question_that_replays_the_conversation_counts_nothing() {
+    // The replay has another requestId, and more output than the line it repeats.
+    let replay = response(
+        "r",
+        "m",
+        9,
+        json!({"isSidechain": true, "agentId": "aside_question-1", "requestId": "req_other"}),
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[response("a", "m", 7, json!({}))]),
+        (
+            &format!("projects/-w/{S1}/subagents/agent-aside_question-1.jsonl"),
+            &[replay],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select output_tokens, agent_key from api_responses"),
+        ["7|NULL"]
+    );
+    assert_eq!(
+        sandbox.query("select duplicate_reason from usage_lines where is_counted = 0"),
+        ["sidechain_replay"]
+    );
+    assert_eq!(
+        sandbox.query("select internal_kind from agents"),
+        ["side_question"]
+    );
+}
+
+#[test]
+fn an_agent_whose_file_is_gone_is_paid_for_by_its_progress() {
+    let progress = record(
+        "p",
+        None,
+        json!({"type": "progress", "parentToolUseID": "toolu_1", "data": {"type": "agent_progress", "agentId": "a1234567",
+            "message": {"uuid": "e", "type": "assistant", "timestamp": "2026-01-10T09:59:00.000Z", "message": {
+                "id": "m", "model": "claude-haiku-4-5", "usage": {"input_tokens": 3, "output_tokens": 4}}}}}),
+    );
+    let sandbox = session(std::slice::from_ref(&progress));
+    assert_eq!(
+        sandbox.query(
+            "select output_tokens, agent_id from api_responses join agents using (agent_key)"
+        ),
+        ["4|a1234567"]
+    );
+    // With its file the same response counts once, by the agent's own line.
+    let own = response(
+        "e",
+        "m",
+        4,
+        json!({"isSidechain": true, "agentId": "a1234567"}),
+    );
+    let both = imported(&[
+        (&file(S1), &[progress]),
+        (
+            &format!("projects/-w/{S1}/subagents/agent-a1234567.jsonl"),
+            &[own],
+        ),
+    ]);
+    assert_eq!(both.count("select count(*) from api_responses"), 1);
+    assert_eq!(
+        both.query("select duplicate_reason from usage_lines where is_counted = 0"),
+        ["progress_echo"]
+    );
+}
+
+// --- copies and threads
+
+#[test]
+fn of_one_uuid_in_two_files_the_earlier_line_is_the_message() {
+    let early = user("a", "early", at("10:00:00"));
+    let late = user(
+        "a",
+        "late",
+        json!({"timestamp": "2026-01-11T10:00:00.000Z", "sessionId": S2}),
+    );
+    let sandbox = imported(&[(&file(S1), &[late]), (&file(S2), &[early])]);
+    assert_eq!(sandbox.query("select text from content_blocks"), ["early"]);
+    assert_eq!(
+        sandbox.query("select is_different from message_copies"),
+        ["1"]
+    );
+}
+
+#[test]
+fn of_one_uuid_in_one_file_the_last_line_is_the_message() {
+    let sandbox = session(&[
+        user("a", "first", at("10:00:00")),
+        user("a", "again", at("10:05:00")),
+    ]);
+    assert_eq!(
+        sandbox
+            .query("select text, line_number from messages join content_blocks using (message_id)"),
+        ["again|2"]
+    );
+    assert_eq!(
+        sandbox.query("select reason, line_number from message_copies"),
+        ["same_file_replay|1"]
+    );
+}
+
+#[test]
+fn a_resumed_session_of_old_versions_begins_with_the_lines_of_the_one_before() {
+    let sandbox = imported(&[
+        (&file(S1), &[user("a", "hello", json!({}))]),
+        (
+            &file(S2),
+            &[
+                user("a", "hello", json!({})),
+                user("b", "go on", json!({"sessionId": S2})),
+            ],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select reason from message_copies"),
+        ["resume_copy"]
+    );
+    assert_eq!(
+        sandbox.query(&format!(
+            "select resumed_from_session_id from sessions where session_id = '{S2}'"
+        )),
+        [S1]
+    );
+}
+
+#[test]
+fn a_parent_may_stand_behind_its_child_and_in_another_file() {
+    let sandbox = imported(&[
+        (
+            &file(S1),
+            &[
+                record("b", Some("a"), json!({"type": "user"})),
+                user("a", "x", json!({})),
+            ],
+        ),
+        (
+            &file(S2),
+            &[
+                record("c", Some("b"), json!({"type": "user"})),
+                record("d", Some("gone"), json!({"type": "user"})),
+            ],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select m.uuid, p.uuid from messages m left join messages p on p.message_id = m.parent_message_id order by 1"),
+        ["a|NULL", "b|a", "c|b", "d|NULL"]
+    );
+    assert_eq!(
+        sandbox.query("select from_id, missing_id from orphans where reference = 'parent message'"),
+        ["d|gone"]
+    );
+}
+
+#[test]
+fn a_summary_belongs_to_the_session_that_holds_its_leaf() {
+    let summary = json!({"type": "summary", "summary": "About tea", "leafUuid": "a"});
+    let sandbox = imported(&[
+        (&file(S1), &[user("a", "x", json!({}))]),
+        (&file(S2), &[summary]),
+    ]);
+    assert_eq!(
+        sandbox.query(&format!(
+            "select title from sessions where session_id = '{S1}'"
+        )),
+        ["About tea"]
+    );
+}
+
+#[test]
+fn the_last_title_wins_and_the_persons_over_the_models() {
+    let ai = |title: &str| json!({"type": "ai-title", "aiTitle": title, "sessionId": S1});
+    let custom = json!({"type": "custom-title", "customTitle": "mine", "sessionId": S1});
+    let sandbox = session(&[ai("one"), user("a", "x", json!({})), ai("two")]);
+    assert_eq!(sandbox.query("select title from sessions"), ["two"]);
+    let sandbox = session(&[custom, user("a", "x", json!({})), ai("two")]);
+    assert_eq!(
+        sandbox.query("select title, ai_title from sessions"),
+        ["mine|two"]
+    );
+}
+
+#[test]
+fn a_compaction_knows_the_message_before_it_and_its_summary() {
+    let boundary = record(
+        "b",
+        None,
+        json!({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted",
+        "logicalParentUuid": "a", "compactMetadata": {"trigger": "auto", "preTokens": 100, "postTokens": 10}}),
+    );
+    let summary = user(
+        "s",
+        "This session is being continued from a previous conversation",
+        json!({"parentUuid": "b", "isCompactSummary": true}),
+    );
+    let mut summary = summary;
+    summary["parentUuid"] = json!("b");
+    let sandbox = session(&[user("a", "x", json!({})), boundary, summary]);
+    assert_eq!(
+        sandbox.query("select trigger, tokens_before, tokens_after, logical_parent_message_id is not null, summary is not null from compactions"),
+        ["auto|100|10|1|1"]
+    );
+}
+
+// --- agents
+
+const PROMPT: &str = "Look at the tests";
+
+fn agent_file(id: &str) -> String {
+    format!("projects/-w/{S1}/subagents/agent-{id}.jsonl")
+}
+
+fn agents_prompt(id: &str) -> Value {
+    user(
+        "x1",
+        PROMPT,
+        json!({"isSidechain": true, "agentId": id, "timestamp": "2026-01-10T10:00:05.000Z"}),
+    )
+}
+
+fn spawn(id: &str) -> Value {
+    call(
+        "c1",
+        id,
+        "Agent",
+        json!({"prompt": PROMPT, "description": "tests", "subagent_type": "Explore"}),
+    )
+}
+
+fn link(sandbox: &Sandbox) -> String {
+    sandbox
+        .query("select link_method, spawned_by_tool_use_id from agents")
+        .join(",")
+}
+
+#[test]
+fn an_agent_is_linked_by_its_meta_file_first() {
+    let other = answer(
+        "r1",
+        "toolu_2",
+        json!("done"),
+        json!({"toolUseResult": {"agentId": "a1234567", "status": "completed"}}),
+    );
+    let sandbox = Sandbox::new();
+    let lines: String = [
+        spawn("toolu_1"),
+        call("c2", "toolu_2", "Agent", json!({"prompt": "other"})),
+        other,
+    ]
+    .iter()
+    .map(|line| format!("{line}\n"))
+    .collect();
+    sandbox.write(&file(S1), lines);
+    sandbox.write(
+        &agent_file("a1234567"),
+        format!("{}\n", agents_prompt("a1234567")),
+    );
+    sandbox.write(
+        &agent_file("a1234567").replace(".jsonl", ".meta.json"),
+        r#"{"agentType":"Explore","toolUseId":"toolu_1"}"#,
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(link(&sandbox), "meta|toolu_1");
+}
+
+#[test]
+fn an_agent_is_linked_by_the_result_of_its_call() {
+    let done = answer(
+        "r1",
+        "toolu_1",
+        json!("done"),
+        json!({"toolUseResult": {"agentId": "a1234567", "status": "completed"}}),
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[spawn("toolu_1"), done]),
+        (&agent_file("a1234567"), &[agents_prompt("a1234567")]),
+    ]);
+    assert_eq!(link(&sandbox), "result|toolu_1");
+    assert_eq!(
+        sandbox.query("select agent_type, description, status from agents"),
+        ["Explore|tests|completed"]
+    );
+}
+
+#[test]
+fn an_agent_that_never_returned_is_linked_by_its_progress() {
+    let progress = record(
+        "p1",
+        None,
+        json!({"type": "progress", "parentToolUseID": "toolu_1",
+        "data": {"type": "agent_progress", "agentId": "a1234567"}}),
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[spawn("toolu_1"), progress]),
+        (&agent_file("a1234567"), &[agents_prompt("a1234567")]),
+    ]);
+    assert_eq!(link(&sandbox), "progress|toolu_1");
+}
+
+#[test]
+fn an_agent_in_the_background_is_linked_and_ended_by_its_notification() {
+    let text = "<task-notification>\n<task-id>a1234567</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n<status>completed</status>\n<summary>done</summary>\n<result>All green</result>\n</task-notification>";
+    let notice = user("n1", text, json!({"origin": {"kind": "task-notification"}}));
+    let sandbox = imported(&[
+        (&file(S1), &[spawn("toolu_1"), notice]),
+        (&agent_file("a1234567"), &[agents_prompt("a1234567")]),
+    ]);
+    assert_eq!(link(&sandbox), "notification|toolu_1");
+    assert_eq!(
+        sandbox.query("select status, result from agent_tree"),
+        ["completed|All green"]
+    );
+}
+
+#[test]
+fn a_nested_agent_is_linked_by_the_text_of_the_result() {
+    let inner = json!({"isSidechain": true, "agentId": "a7654321"});
+    let mut spawned = call("c2", "toolu_2", "Agent", json!({"prompt": "deeper"}));
+    merge(&mut spawned, inner.clone());
+    let mut returned = answer(
+        "r2",
+        "toolu_2",
+        json!([{"type": "text", "text": "ok"}, {"type": "text", "text": "agentId: a1234567 (for resuming)"}]),
+        json!({}),
+    );
+    merge(&mut returned, inner);
+    let sandbox = imported(&[
+        (&file(S1), &[user("u", "hi", json!({}))]),
+        (&agent_file("a7654321"), &[spawned, returned]),
+        (
+            &agent_file("a1234567"),
+            &[user(
+                "x9",
+                "deeper",
+                json!({"isSidechain": true, "agentId": "a1234567"}),
+            )],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select a.agent_id, a.link_method, p.agent_id from agents a left join agents p on p.agent_key = a.parent_agent_key order by 1"),
+        ["a1234567|text|a7654321", "a7654321|none|NULL"]
+    );
+}
+
+#[test]
+fn an_agent_is_linked_by_its_prompt_where_nothing_names_its_call() {
+    let teammate =
+        format!("<teammate-message teammate_id=\"team-lead\">\n{PROMPT}\n</teammate-message>");
+    let sandbox = imported(&[
+        (&file(S1), &[spawn("toolu_1")]),
+        (
+            &agent_file("anames-1234567"),
+            &[user(
+                "x1",
+                &teammate,
+                json!({"isSidechain": true, "agentId": "anames-1234567"}),
+            )],
+        ),
+    ]);
+    assert_eq!(link(&sandbox), "prompt|toolu_1");
+    assert_eq!(
+        sandbox.query("select link_confidence from agents"),
+        ["likely"]
+    );
+}
+
+#[test]
+fn equal_prompts_are_linked_in_the_order_of_time() {
+    let sidechain = |uuid: &str, time: &str| {
+        user(
+            uuid,
+            PROMPT,
+            json!({"isSidechain": true, "timestamp": time}),
+        )
+    };
+    let mut second = call("c2", "toolu_2", "Task", json!({"prompt": PROMPT}));
+    merge(&mut second, at("10:05:00"));
+    let sandbox = session(&[
+        spawn("toolu_1"),
+        second,
+        sidechain("x2", "2026-01-10T10:06:00.000Z"),
+        sidechain("x1", "2026-01-10T10:01:00.000Z"),
+    ]);
+    assert_eq!(
+        sandbox.query("select agent_id, layout, spawned_by_tool_use_id from agents order by 1"),
+        ["inline-x1|inline|toolu_1", "inline-x2|inline|toolu_2"]
+    );
+}
+
+#[test]
+fn an_inline_agent_has_all_lines_below_its_root() {
+    let mut child = record(
+        "x2",
+        Some("x1"),
+        json!({"type": "assistant", "isSidechain": true}),
+    );
+    merge(&mut child, at("10:00:06"));
+    let root = user("x1", PROMPT, json!({"isSidechain": true}));
+    let sandbox = session(&[user("u", "hi", json!({})), root, child]);
+    assert_eq!(
+        sandbox.query(
+            "select count(*), count(distinct agent_key) from messages where agent_key is not null"
+        ),
+        ["2|1"]
+    );
+}
+
+#[test]
+fn a_warm_up_is_no_work() {
+    let warmup = user(
+        "x1",
+        "Warmup",
+        json!({"isSidechain": true, "agentId": "abcdef1"}),
+    );
+    let sandbox = imported(&[("projects/-w/agent-abcdef1.jsonl", &[warmup])]);
+    assert_eq!(
+        sandbox.query("select layout, internal_kind from agents"),
+        ["flat|warmup"]
+    );
+}
+
+#[test]
+fn parents_that_go_round_in_a_circle_harm_nothing() {
+    let meta = |parent: &str| format!(r#"{{"agentType":"x","parentAgentId":"{parent}"}}"#);
+    let sandbox = Sandbox::new();
+    for (id, other, uuid) in [("aaaaaa1", "aaaaaa2", "x1"), ("aaaaaa2", "aaaaaa1", "x2")] {
+        let line = user(uuid, "work", json!({"isSidechain": true, "agentId": id}));
+        sandbox.write(&agent_file(id), format!("{line}\n"));
+        sandbox.write(&agent_file(id).replace(".jsonl", ".meta.json"), meta(other));
+    }
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select agent_id from agent_tree order by 1"),
+        ["aaaaaa1", "aaaaaa2"]
+    );
+}
+
+#[test]
+fn the_session_of_an_agent_is_what_its_lines_say() {
+    let line = user(
+        "x1",
+        "work",
+        json!({"isSidechain": true, "agentId": "aaaaaa1", "sessionId": S2}),
+    );
+    let sandbox = imported(&[(&agent_file("aaaaaa1"), &[line])]);
+    assert_eq!(sandbox.query("select session_id from agents"), [S2]);
+}
+
+// --- what the person said
+
+#[test]
+fn text_beside_a_tool_result_is_the_persons() {
+    let mut line = answer("r1", "toolu_1", json!("ok"), json!({"version": "2.1.30"}));
+    line["message"]["content"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"type": "text", "text": "use the other one"}));
+    let mut interrupted = answer("r2", "toolu_2", json!("ok"), json!({}));
+    interrupted["message"]["content"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"type": "text", "text": "[Request interrupted by user for tool use]"}));
+    let sandbox = session(&[line, interrupted]);
+    assert_eq!(
+        sandbox.query("select kind, delivery, text from prompts"),
+        ["human|beside_result|use the other one"]
+    );
+}
+
+fn queue(operation: &str, content: Option<&str>, time: &str) -> Value {
+    let mut line = json!({"type": "queue-operation", "operation": operation, "sessionId": S1,
+        "timestamp": format!("2026-01-10T{time}.000Z")});
+    if let Some(content) = content {
+        line["content"] = json!(content);
+    }
+    line
+}
+
+#[test]
+fn before_2_1_97_a_prompt_typed_meanwhile_stands_in_the_queue_only() {
+    let old = json!({"version": "2.1.49"});
+    let sandbox = session(&[
+        user("a", "start", old.clone()),
+        queue("enqueue", Some("and the docs"), "10:00:01"),
+        queue("remove", None, "10:00:02"),
+        queue("enqueue", Some("never mind"), "10:00:03"),
+        queue("popAll", None, "10:00:04"),
+    ]);
+    assert_eq!(
+        sandbox.query("select delivery, text from prompts order by said_at"),
+        ["user|start", "queue_only|and the docs"]
+    );
+    let newer = session(&[
+        user("a", "start", json!({})),
+        queue("enqueue", Some("and the docs"), "10:00:01"),
+        queue("remove", None, "10:00:02"),
+    ]);
+    assert_eq!(newer.query("select text from prompts"), ["start"]);
+}
+
+#[test]
+fn a_queued_prompt_counts_once_where_it_is_delivered() {
+    let old = json!({"version": "2.1.49", "timestamp": "2026-01-10T10:00:05.000Z"});
+    let sandbox = session(&[
+        user("a", "start", json!({"version": "2.1.49"})),
+        queue("enqueue", Some("and the docs"), "10:00:01"),
+        queue("remove", None, "10:00:02"),
+        user("b", "and the docs", old),
+    ]);
+    assert_eq!(
+        sandbox.query("select delivery, text from prompts order by said_at"),
+        ["user|start", "user|and the docs"]
+    );
+    let attachment = record(
+        "q",
+        None,
+        json!({"type": "attachment", "attachment": {"type": "queued_command",
+        "prompt": "and the docs", "commandMode": "prompt"}}),
+    );
+    let newer = session(&[
+        queue("enqueue", Some("and the docs"), "09:59:00"),
+        queue("remove", None, "09:59:30"),
+        attachment,
+    ]);
+    assert_eq!(
+        newer.query("select delivery, text from prompts"),
+        ["queued|and the docs"]
+    );
+}
+
+#[test]
+fn answers_and_reasons_are_the_persons() {
+    let asked = call("c1", "toolu_1", "AskUserQuestion", json!({"questions": []}));
+    let answered = answer(
+        "r1",
+        "toolu_1",
+        json!("User has answered"),
+        json!({"toolUseResult": {"answers": {"Add hooks?": "later"}}}),
+    );
+    let rejected = answer(
+        "r2",
+        "toolu_2",
+        json!(
+            "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse the helper"
+        ),
+        json!({}),
+    );
+    let sandbox = session(&[
+        asked,
+        answered,
+        call("c2", "toolu_2", "Edit", json!({})),
+        rejected,
+    ]);
+    assert_eq!(
+        sandbox.query("select kind, question, text from prompts order by kind"),
+        ["answer|Add hooks?|later", "rejection|NULL|use the helper"]
+    );
+}
+
+#[test]
+fn a_plan_handed_over_links_two_sessions() {
+    let text = format!(
+        "Implement the following plan:\n\n# Plan\n\nIf you need specific details from before exiting plan mode, read the full transcript at: /h/{S1}.jsonl"
+    );
+    let sandbox = imported(&[
+        (&file(S1), &[user("a", "plan it", json!({}))]),
+        (&file(S2), &[user("b", &text, json!({"sessionId": S2}))]),
+    ]);
+    assert_eq!(
+        sandbox.query(&format!(
+            "select plan_session_id from sessions where session_id = '{S2}'"
+        )),
+        [S1]
+    );
+    assert_eq!(
+        sandbox.query("select prompt_kind from messages where uuid = 'b'"),
+        ["machine"]
+    );
+}
+
+#[test]
+fn a_line_of_the_history_is_matched_to_its_message_or_said_to_be_a_draft() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        &file(S1),
+        format!("{}\n", user("a", "fix the test", at("10:00:01"))),
+    );
+    let ms = 1_768_039_200_000i64; // 2026-01-10T10:00:00Z
+    let lines: String = [
+        json!({"display": "fix the test", "timestamp": ms, "project": "/w", "sessionId": S1}),
+        json!({"display": "never sent", "timestamp": ms, "project": "/w", "sessionId": S1}),
+        json!({"display": "long ago", "timestamp": 1_700_000_000_000i64, "project": "/w", "sessionId": S2}),
+    ]
+    .iter()
+    .map(|line| format!("{line}\n"))
+    .collect();
+    sandbox.write("history.jsonl", lines);
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select display, match_kind from history_prompts order by line_number"),
+        [
+            "fix the test|matched",
+            "never sent|draft",
+            "long ago|swept_or_draft"
+        ]
+    );
+    assert_eq!(
+        sandbox.query("select prompt_date, is_only_in_history from history_coverage order by 1"),
+        ["2023-11-14|1", "2026-01-10|0"]
+    );
+}
+
+#[test]
+fn a_pasted_text_is_found_in_the_cache_by_its_name() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "history.jsonl",
+        r#"{"display":"[Pasted text #1 +9 lines]","pastedContents":{"1":{"id":1,"type":"text","contentHash":"a4834933d8c8586f"}},"timestamp":1776199291703,"project":"/w"}"#,
+    );
+    sandbox.write("paste-cache/a4834933d8c8586f.txt", "nine lines");
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select pastes.content from pasted_contents join pastes using (paste_id)"),
+        ["nine lines"]
+    );
+}
+
+// --- tools and projects
+
+#[test]
+fn a_failed_edit_changed_nothing_and_an_agents_edit_is_told_by_its_input() {
+    let edit = |uuid: &str, id: &str| {
+        call(
+            uuid,
+            id,
+            "Edit",
+            json!({"file_path": "/w/a", "old_string": "a", "new_string": "b\nc"}),
+        )
+    };
+    let mut failed = answer(
+        "r1",
+        "toolu_1",
+        json!("<tool_use_error>String to replace not found in file.</tool_use_error>"),
+        json!({}),
+    );
+    failed["message"]["content"][0]["is_error"] = json!(true);
+    let sandbox = session(&[
+        edit("c1", "toolu_1"),
+        failed,
+        edit("c2", "toolu_2"),
+        answer("r2", "toolu_2", json!("updated"), json!({})),
+    ]);
+    assert_eq!(
+        sandbox.query(
+            "select tool_use_id, lines_added, lines_removed, line_count_source from file_changes"
+        ),
+        ["toolu_2|2|1|input"]
+    );
+}
+
+#[test]
+fn a_call_without_an_answer_is_pending() {
+    let sandbox = session(&[call("c1", "toolu_1", "Bash", json!({"command": "ls"}))]);
+    assert_eq!(
+        sandbox.query("select name, command, outcome from tool_calls"),
+        ["Bash|ls|pending"]
+    );
+}
+
+#[test]
+fn a_call_that_a_fork_repeats_stays_with_its_first_message() {
+    let copy = record(
+        "c9",
+        None,
+        json!({"type": "assistant", "timestamp": "2026-01-12T10:00:00.000Z", "sessionId": S2,
+        "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}]}}),
+    );
+    let sandbox = imported(&[
+        (
+            &file(S1),
+            &[call("c1", "toolu_1", "Bash", json!({"command": "ls"}))],
+        ),
+        (&file(S2), &[copy]),
+    ]);
+    assert_eq!(
+        sandbox.query("select uuid from tool_uses join messages using (message_id)"),
+        ["c1"]
+    );
+    assert_eq!(sandbox.count("select count(*) from tool_use_copies"), 1);
+}
+
+#[test]
+fn a_persisted_output_is_looked_for_in_the_sessions_own_folder_only() {
+    let text = "<persisted-output>\nOutput too large. Full output saved to: /elsewhere/tool-results/b1.txt\n\nPreview";
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        &file(S1),
+        format!(
+            "{}\n{}\n",
+            call("c1", "toolu_1", "Bash", json!({})),
+            answer("r1", "toolu_1", json!(text), json!({}))
+        ),
+    );
+    sandbox.write(
+        &format!("projects/-w/{S1}/tool-results/b1.txt"),
+        "all of it",
+    );
+    sandbox.write(
+        &format!("projects/-w/{S2}/tool-results/b1.txt"),
+        "another's",
+    );
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select f.content from tool_results r join messages using (message_id) join tool_result_files f on f.session_id = messages.session_id and f.name = r.persisted_name"),
+        ["all of it"]
+    );
+}
+
+#[test]
+fn a_project_is_known_by_the_working_directory_and_never_decoded() {
+    let in_folder =
+        |path: &str, cwd: &str| (path.to_string(), vec![user("a", "x", json!({"cwd": cwd}))]);
+    for ((path, lines), expected) in [
+        (
+            in_folder(&format!("projects/-w-my-app/{S1}.jsonl"), "/w/my-app"),
+            "/w/my-app|my-app",
+        ),
+        (
+            in_folder(&format!("projects/-w-my-app/{S1}.jsonl"), "/w/my.app/src"),
+            "/w/my.app|my.app",
+        ),
+        (
+            in_folder(&format!("projects/C--code-bot/{S1}.jsonl"), r"C:\code\bot"),
+            r"C:\code\bot|bot",
+        ),
+        (
+            in_folder(&format!("projects/given-name/{S1}.jsonl"), "/w/app"),
+            "NULL|given-name",
+        ),
+        (
+            in_folder(
+                &format!("projects/-w-app--claude-worktrees-fix/{S1}.jsonl"),
+                "/w/app/.claude/worktrees/fix",
+            ),
+            "/w/app/.claude/worktrees/fix|app",
+        ),
+    ] {
+        let sandbox = imported(&[(&path, &lines)]);
+        assert_eq!(sandbox.query("select path, name from projects"), [expected]);
+    }
+}
