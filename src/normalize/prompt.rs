@@ -137,7 +137,11 @@ fn classify_text(question: &Question<'_>) -> Prompt {
     if text.is_empty() {
         return match question.has_media {
             true => Prompt::of("human"),
-            false => Prompt::machine("empty"),
+            false if question.text.trim_start().starts_with("<ide_") => {
+                Prompt::machine("ide_context")
+            }
+            false if question.text.trim().is_empty() => Prompt::machine("empty"),
+            false => Prompt::machine("system_reminder"),
         };
     }
     if let Some(command) = slash_command(&text) {
@@ -540,7 +544,11 @@ mod tests {
         );
         assert_eq!(
             machine("<system-reminder>only this</system-reminder>"),
-            "machine empty"
+            "machine system_reminder"
+        );
+        assert_eq!(
+            machine("<ide_opened_file>a</ide_opened_file>"),
+            "machine ide_context"
         );
         let pasted = classify(&user(
             "see <pasted_content file=\"a\">the text</pasted_content>",
