@@ -754,35 +754,49 @@ create table usage_statistics (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
--- Usage
+-- Usage and money
 -------------------------------------------------------------------------------------------------------------------
 
 create table api_responses (
-    -- One row per answer of the API, however many lines and files repeat it. All numbers come from one of its lines.
+    -- One row per answer of the API, however many lines and files repeat it. All numbers come from one of its lines: the
+    -- one outside a sidechain with the greatest output, then the greatest total, then the last.
     api_response_id integer primary key,
-    api_message_id text not null unique, -- message.id; without one the uuid of the line
-    request_id text, -- requestId
-    model text,
+    api_message_id text not null unique, -- message.id; without one the uuid of the line; of an advisor with '#' and a number
+    parent_api_response_id integer references api_responses deferrable initially deferred, -- of an advisor: the answer it was asked for
+    message_id integer references messages deferrable initially deferred, -- of the earliest line
     session_id text references sessions deferrable initially deferred, -- of the earliest line
     agent_key integer references agents deferrable initially deferred, -- of the earliest line
+    kind text not null check (kind in ('message', 'advisor')), -- an advisor is asked within a message and has a model of its own
+    request_id text, -- requestId
+    model text, -- as written
     service_tier text,
     speed text,
     inference_geo text,
     stop_reason text, -- the one that any line names
+    usage_quality text check (usage_quality in (
+        'final', -- the numbers can be trusted
+        'suspect', -- no line has a stop reason, and the output is tiny or the version known for placeholders
+        'placeholder' -- far fewer output tokens than there is text: the true number is not on disk
+    )), -- of output_tokens; from 2.1.9 to 2.1.52 most are placeholders
     input_tokens integer, -- uncached input
-    output_tokens integer, -- thinking included
+    output_tokens integer, -- thinking included; as recorded
+    estimated_output_tokens integer, -- where the quality is not final and thinking is written down: visible characters / 3.4
     cache_write_tokens integer, -- all cache writes
     cache_write_5m_tokens integer,
     cache_write_1h_tokens integer,
     cache_read_tokens integer,
     thinking_tokens integer,
-    web_search_count integer,
+    web_search_count integer, -- as recorded, else what its WebSearch calls tell
+    visible_char_count integer, -- of its texts, thinking and tool inputs
     line_count integer, -- lines that carry it
+    recorded_cost_usd real, -- costUSD, as versions up to 1.0.3 wrote it
     responded_at text -- of the earliest line
 ) strict;
 create index api_responses_by_session on api_responses (session_id);
 create index api_responses_by_agent on api_responses (agent_key) where agent_key is not null;
-create index api_responses_by_time on api_responses (responded_at);
+create index api_responses_by_message on api_responses (message_id);
+create index api_responses_by_parent on api_responses (parent_api_response_id) where parent_api_response_id is not null;
+create index api_responses_by_time on api_responses (responded_at, model);
 
 create table usage_lines (
     -- One row per line that carried usage, with the numbers as that line has them.
@@ -818,6 +832,8 @@ create table usage_lines (
     cache_read_tokens integer,
     thinking_tokens integer,
     web_search_count integer,
+    visible_char_count integer, -- of the line's text, thinking and tool inputs
+    recorded_cost_usd real, -- costUSD
     is_progress integer not null check (is_progress in (0, 1)), -- nested in a progress record
     is_sidechain integer not null check (is_sidechain in (0, 1)),
     is_fork integer not null check (is_fork in (0, 1)), -- the line has forkedFrom
@@ -829,3 +845,35 @@ create index usage_lines_by_response on usage_lines (api_response_id);
 create index usage_lines_by_message on usage_lines (message_id);
 create index usage_lines_by_session on usage_lines (session_id);
 create index usage_lines_by_agent on usage_lines (agent_key) where agent_key is not null;
+
+create table model_prices (
+    -- One row per price of a model from one day on, in USD per million tokens. Rows of the user win over built-in ones.
+    model_price_id integer primary key,
+    model text not null, -- as model_aliases gives it
+    valid_from text not null, -- a day; answers before the first row of a model take that row
+    origin text not null check (origin in ('builtin', 'user')),
+    source text not null, -- where the price is from
+    input_usd real not null,
+    output_usd real not null,
+    cache_write_5m_usd real,
+    cache_write_1h_usd real,
+    cache_read_usd real,
+    long_context_tokens integer, -- above so many input tokens, cached ones included, the whole request has the long prices
+    long_input_usd real,
+    long_output_usd real,
+    long_cache_write_5m_usd real,
+    long_cache_write_1h_usd real,
+    long_cache_read_usd real,
+    fast_multiplier real, -- of all token prices with speed = fast; NULL where there is no such mode
+    us_multiplier real, -- of all token prices with inference_geo = us
+    batch_multiplier real not null, -- of all token prices with service_tier = batch
+    web_search_usd real not null, -- of one search
+    unique (model, valid_from, origin)
+) strict;
+
+create table model_aliases (
+    -- One row per model name as written: the name it is priced by.
+    model_name text not null primary key, -- as written, with provider, date and suffix
+    model text not null, -- without them
+    origin text not null check (origin in ('builtin', 'user')) -- 'builtin' rows are made by a rule
+) strict;

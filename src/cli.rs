@@ -1,5 +1,6 @@
 //! The command line: every option and its help.
 
+use crate::format::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -37,6 +38,9 @@ pub enum Command {
     Rebuild,
     /// Prove that the database is whole
     Check(CheckArguments),
+    /// Show the prices of models, or add your own
+    #[command(subcommand)]
+    Prices(PricesCommand),
     /// Print the schema
     Schema(SchemaArguments),
 }
@@ -99,4 +103,33 @@ pub enum SchemaFormat {
     Sql,
     /// tables, columns, views and a diagram
     Markdown,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PricesCommand {
+    /// List all prices; rows of yours win over built-in ones
+    List(PricesListArguments),
+    /// Add prices from a file, or correct them: the cost views show it at once
+    ///
+    /// The file is a CSV file with a header or a JSON list of objects, with the columns of `prices list --format csv`
+    /// (model, input_usd and output_usd are needed; USD per million tokens; without valid_from a price holds for all
+    /// time), or the model_prices JSON file of LiteLLM as it is, whose prices hold from today on.
+    Import(PricesImportArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct PricesListArguments {
+    /// How to print them; csv is what `prices import` reads
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct PricesImportArguments {
+    /// CSV, JSON, or LiteLLM's price file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The first day that the prices hold, for rows without a day of their own
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub valid_from: Option<String>,
 }

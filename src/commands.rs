@@ -1,6 +1,7 @@
 //! One file per command, all with the same shape: `run(global, arguments)`.
 
 pub mod check;
+pub mod prices;
 pub mod rebuild;
 pub mod restore;
 pub mod schema;

@@ -13,11 +13,13 @@ mod load;
 mod tool_uses;
 
 use crate::error::{Error, Result};
+use crate::format::Answer;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use functions::priced_model;
 pub use insert::Inserter;
 pub use load::{Batch, Counts, FileVersion, Loader};
 
@@ -30,6 +32,9 @@ pub(crate) use embedded::statements;
 
 /// The tables and indexes: the document of the schema.
 pub const SCHEMA: &str = include_str!("../sql/schema.sql");
+
+/// The prices that ship with the program.
+const PRICES: &str = include_str!("../sql/model_prices.sql");
 
 /// The views, by file name.
 pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
@@ -280,6 +285,32 @@ pub fn refresh_views(connection: &Connection) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Puts the prices of this program in place of those that the database has.
+pub fn refresh_prices(connection: &Connection) -> Result<()> {
+    connection.execute_batch(statements::CREATE_BUILTIN_PRICES)?;
+    connection.execute_batch(PRICES)?;
+    connection.execute_batch(statements::REFRESH_BUILTIN_PRICES)?;
+    Ok(())
+}
+
+/// A database in memory with nothing but the prices of this program.
+pub fn open_with_prices_only() -> Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(SCHEMA)?;
+    refresh_prices(&connection)?;
+    Ok(connection)
+}
+
+/// What a statement without parameters returns.
+pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
+    let mut statement = connection.prepare(statement)?;
+    let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
+    let count = columns.len();
+    let rows = statement.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
+    let rows = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(Answer { columns, rows })
 }
 
 /// Resolves what depends on more than one line, for everything that was touched since the last time.

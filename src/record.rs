@@ -82,6 +82,8 @@ json::object! {
         "teamName" => team_name: text,
         "agentName" => agent_name: text,
         "durationMs" => duration_ms: number,
+        /// Up to 1.0.3.
+        "costUSD" => cost_usd: raw,
         /// On the prompt that hands an accepted plan to a new session.
         "planContent" => plan_content: raw,
     }

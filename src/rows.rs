@@ -422,6 +422,29 @@ tables! {
         "cost_usd" => cost_usd: Option<f64>,
     }
 
+    /// A price of a model.
+    "model_prices" => ModelPrice {
+        "model" => model: String,
+        "valid_from" => valid_from: String,
+        "origin" => origin: String,
+        "source" => source: String,
+        "input_usd" => input_usd: f64,
+        "output_usd" => output_usd: f64,
+        "cache_write_5m_usd" => cache_write_5m_usd: Option<f64>,
+        "cache_write_1h_usd" => cache_write_1h_usd: Option<f64>,
+        "cache_read_usd" => cache_read_usd: Option<f64>,
+        "long_context_tokens" => long_context_tokens: Option<i64>,
+        "long_input_usd" => long_input_usd: Option<f64>,
+        "long_output_usd" => long_output_usd: Option<f64>,
+        "long_cache_write_5m_usd" => long_cache_write_5m_usd: Option<f64>,
+        "long_cache_write_1h_usd" => long_cache_write_1h_usd: Option<f64>,
+        "long_cache_read_usd" => long_cache_read_usd: Option<f64>,
+        "fast_multiplier" => fast_multiplier: Option<f64>,
+        "us_multiplier" => us_multiplier: Option<f64>,
+        "batch_multiplier" => batch_multiplier: f64,
+        "web_search_usd" => web_search_usd: f64,
+    }
+
     /// A line that carried usage.
     "usage_lines" => UsageLine {
         "api_response_id" => api_response_id: i64,
@@ -446,6 +469,8 @@ tables! {
         "cache_read_tokens" => cache_read_tokens: Option<i64>,
         "thinking_tokens" => thinking_tokens: Option<i64>,
         "web_search_count" => web_search_count: Option<i64>,
+        "visible_char_count" => visible_char_count: Option<i64>,
+        "recorded_cost_usd" => recorded_cost_usd: Option<f64>,
         "is_progress" => is_progress: bool,
         "is_sidechain" => is_sidechain: bool,
         "is_fork" => is_fork: bool,

@@ -1,8 +1,10 @@
 //! The one place that makes text safe to print. Transcripts hold what web pages and programs wrote, escape sequences
 //! included, and file names can hold anything.
 
+use rusqlite::types::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr;
 
 /// Text without anything that a terminal would act upon. Newlines and tabs stay.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
@@ -30,6 +32,126 @@ fn is_active(character: char) -> bool {
         | '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}' => true,
         other => other.is_control(),
+    }
+}
+
+/// The width of the terminal, if there is one.
+pub fn width() -> Option<usize> {
+    use std::io::IsTerminal;
+    let is_terminal = std::io::stdout().is_terminal();
+    terminal_size::terminal_size()
+        .filter(|_| is_terminal)
+        .map(|(width, _)| usize::from(width.0))
+}
+
+/// A table: numbers to the right, and if a width is given, the widest texts cut so that it fits.
+pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> String {
+    let is_number = |column: usize| {
+        let mut values = rows
+            .iter()
+            .map(|row| &row[column])
+            .filter(|value| **value != Value::Null)
+            .peekable();
+        values.peek().is_some()
+            && values.all(|value| matches!(value, Value::Integer(_) | Value::Real(_)))
+    };
+    let numbers: Vec<bool> = (0..columns.len()).map(is_number).collect();
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .zip(columns)
+                .map(|(value, name)| cell(value, name))
+                .collect()
+        })
+        .collect();
+    let mut widths: Vec<usize> = columns.iter().map(|name| name.width()).collect();
+    for row in &cells {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(cell.width());
+        }
+    }
+    if let Some(width) = width {
+        fit(&mut widths, &numbers, width);
+    }
+    let line = |cells: &[String]| {
+        let padded: Vec<String> = cells
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| pad(cell, widths[column], numbers[column]))
+            .collect();
+        padded.join("  ").trim_end().to_string()
+    };
+    let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    let mut lines = vec![line(columns), rule.join("  ")];
+    lines.extend(cells.iter().map(|row| line(row)));
+    lines.join("\n")
+}
+
+/// Takes width from the widest columns of text until the table fits. Numbers are never cut.
+fn fit(widths: &mut [usize], numbers: &[bool], width: usize) {
+    const LEAST: usize = 8;
+    let gaps = 2 * widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + gaps > width {
+        let texts = (0..widths.len()).filter(|column| !numbers[*column] && widths[*column] > LEAST);
+        match texts.max_by_key(|column| widths[*column]) {
+            Some(column) => widths[column] -= 1,
+            None => break,
+        }
+    }
+}
+
+fn pad(cell: &str, width: usize, is_number: bool) -> String {
+    let mut text = cell.to_string();
+    if text.width() > width {
+        while text.width() + 1 > width {
+            text.pop();
+        }
+        text.push('…');
+    }
+    let blanks = " ".repeat(width.saturating_sub(text.width()));
+    match is_number {
+        true => blanks + &text,
+        false => text + &blanks,
+    }
+}
+
+/// A value as people like to read it, on one line.
+fn cell(value: &Value, name: &str) -> String {
+    let is_name = ["_id", "_key", "_number", "_code", "_year"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) if is_name => number.to_string(),
+        Value::Integer(number) => grouped(*number),
+        Value::Real(number) if name.ends_with("_usd") => money(*number),
+        Value::Real(number) => trim_zeros(format!("{number:.3}")),
+        Value::Text(text) => {
+            let line: Vec<&str> = text.split_whitespace().collect();
+            sanitize(&line.join(" ")).into_owned()
+        }
+        Value::Blob(bytes) => format!("{} bytes", grouped(bytes.len() as i64)),
+    }
+}
+
+/// Dollars: two digits behind the point, more where they are needed to see anything.
+fn money(amount: f64) -> String {
+    match amount.abs() {
+        small if small > 0.0 && small < 0.1 => trim_zeros(format!("{amount:.6}")),
+        _ => {
+            let cents = format!("{amount:.2}");
+            let (whole, fraction) = cents.split_once('.').unwrap_or((&cents, "00"));
+            let whole = whole.parse().map_or_else(|_| whole.to_string(), grouped);
+            format!("{whole}.{fraction}")
+        }
+    }
+}
+
+fn trim_zeros(text: String) -> String {
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
     }
 }
 
@@ -73,6 +195,25 @@ mod tests {
             "a\\u{1b}[31mb\\u{9b}c\\u{202e}d\\u{d}e"
         );
         assert!(matches!(sanitize("plain ü\n\t"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_table_fits_and_numbers_stand_to_the_right() {
+        let columns = ["title".to_string(), "cost_usd".to_string()];
+        let rows = vec![
+            vec![
+                Value::Text("a long title\nthat goes on".into()),
+                Value::Real(1234.5),
+            ],
+            vec![Value::Text("短い".into()), Value::Real(0.0025)],
+        ];
+        let drawn = table(&columns, &rows, Some(20));
+        assert_eq!(
+            drawn,
+            "title      cost_usd\n──────────  ────────\na long ti…  1,234.50\n短い          0.0025"
+                .replace("title      cost", "title       cost")
+        );
+        assert!(table(&columns, &rows, None).contains("a long title that goes on"));
     }
 
     #[test]

@@ -21,6 +21,7 @@ const FILES: &[&str] = &[
     "history.jsonl",
     "projects/-w/5e550001-0000-4000-8000-000000000001/subagents/agent-a0000002.meta.json",
     "todos/5e550001-0000-4000-8000-000000000001.json",
+    "projects/-w/sessions-index.json",
     "projects/-w/memory/MEMORY.md",
     "paste-cache/0123456789abcdef.txt",
     "settings.json",
@@ -122,6 +123,10 @@ fn document() -> impl Strategy<Value = Vec<u8>> {
         Just(Vec::new()),
         Just(b"[{\"content\":\"a\",\"status\":\"pending\"},{\"content\":\"b\"}]".to_vec()),
         Just(br#"{"agentType":"Explore","toolUseId":"t1","parentAgentId":"a0000003","spawnDepth":2}"#.to_vec()),
+        Just(
+            br#"{"entries":[{"sessionId":"5e550002-0000-4000-8000-000000000002","summary":"hint","customTitle":"mine","projectPath":"/w"}]}"#
+                .to_vec()
+        ),
         Just(b"some\ntext\n".to_vec()),
         Just(b"\xff\xfe".to_vec()),
     ]

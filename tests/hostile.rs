@@ -111,6 +111,33 @@ fn hazards() -> Vec<Hazard> {
             &["f2"],
             &[],
         ),
+        hazard(
+            "odd values in what SQL reads",
+            format!(
+                r#"{{"parentUuid":null,"uuid":"f3","type":"assistant","sessionId":"{SESSION}","isSidechain":true,"agentId":"a1","forkedFrom":{{"sessionId":7}},"message":{{"id":"m3","model":{{"a":1}},"usage":{{"input_tokens":1,"output_tokens":1,"iterations":[1,"x",{{"type":"advisor_message","model":7,"input_tokens":"many","output_tokens":1.5}}]}},"content":[{{"type":"tool_use","id":"t3","name":"Task","input":[1]}},{{"type":"tool_use","id":"t4","name":"AskUserQuestion","input":"x"}},{{"type":"tool_result","tool_use_id":"t4","content":7}}]}},"toolUseResult":{{"answers":"none","searchCount":"two","codeText":1,"code":"x","status":3,"agentId":4}}}}"#
+            )
+            .into_bytes(),
+            &["f3"],
+            &[],
+        ),
+        hazard(
+            "odd state records",
+            br#"{"type":"fork-context-ref","agentId":"a1","contextLength":"x"}"#.to_vec(),
+            &[],
+            &[],
+        ),
+        hazard(
+            "an odd worktree",
+            br#"{"type":"worktree-state","worktreeSession":{"worktreePath":{"a":1},"originalCwd":7}}"#.to_vec(),
+            &[],
+            &[],
+        ),
+        hazard(
+            "an odd cost",
+            br#"{"type":"cost-state","totalCostUSD":"much","modelUsage":3}"#.to_vec(),
+            &[],
+            &[],
+        ),
         hazard("an object without a type", br#"{"a":1}"#.to_vec(), &[], &[]),
         hazard("an unknown type", br#"{"type":"from-the-future","x":1}"#.to_vec(), &[], &[]),
         hazard("a long line", text_of("l1", &"x".repeat(3_000_000)), &["l1"], &[]),
@@ -201,7 +228,13 @@ fn every_good_record_next_to_hazards_is_imported() {
         sandbox.query(
             "select type, json_extract(payload_json, '$.x') from events order by byte_offset"
         ),
-        ["NULL|NULL", "from-the-future|1"]
+        [
+            "fork-context-ref|NULL",
+            "worktree-state|NULL",
+            "cost-state|NULL",
+            "NULL|NULL",
+            "from-the-future|1"
+        ]
     );
     assert_eq!(
         sandbox.query(
@@ -211,7 +244,7 @@ fn every_good_record_next_to_hazards_is_imported() {
     );
     assert_eq!(
         sandbox.query("select input_tokens, output_tokens, cache_read_tokens, cache_write_tokens from api_responses"),
-        ["NULL|12|NULL|NULL"]
+        ["NULL|12|NULL|NULL", "1|1|NULL|NULL", "NULL|NULL|NULL|0"]
     );
     let strict = sandbox.run(&["sync", "--strict", "--source", home.to_str().unwrap()]);
     assert_eq!(strict.status.code(), Some(65));

@@ -363,10 +363,10 @@ BY_VALUE = {
     "messages": "select type, count(*) from messages group by type",
     "events": "select type, count(*) from events group by type",
     "tool uses": "select name, count(*) from tool_uses group by name",
-    "api responses": "select model, count(*) from api_responses group by model",
+    "api responses": "select model, count(*) from api_responses where kind = 'message' group by model",
 }
 for kind in TOKEN_KINDS:
-    BY_VALUE[f"{kind} tokens"] = f"select model, coalesce(sum({kind}_tokens), 0) from api_responses group by model"
+    BY_VALUE[f"{kind} tokens"] = f"select model, coalesce(sum({kind}_tokens), 0) from api_responses where kind = 'message' group by model"
 
 
 def count_database(path):

@@ -176,7 +176,9 @@ where linked_agents.agent_key = agents.agent_key;
 update agents
 set
     is_fork = 1,
-    context_length = json_extract(events.payload_json, '$.contextLength')
+    context_length = case json_type(events.payload_json, '$.contextLength')
+        when 'integer' then json_extract(events.payload_json, '$.contextLength')
+    end
 from linked_agents
 join events on events.session_id = linked_agents.session_id
 where linked_agents.agent_key = agents.agent_key

@@ -1,4 +1,10 @@
 -- What a session is known by: first and last values of its messages, and the last record of each kind that sets one.
+create temp table touched_projects as
+select sessions.project_id -- a session may leave a project for another
+from touched_sessions
+join sessions using (session_id)
+where sessions.project_id is not null;
+
 create temp table last_events as
 select session_id, type, payload_json
 from (

@@ -1,7 +1,7 @@
 -- The true path of a project: where /cd moved a session, where the earliest began, what an index or the history say; in
 -- each case as far as the folder is named for it.
-create temp table touched_projects as
-select distinct sessions.project_id
+insert into touched_projects (project_id)
+select sessions.project_id
 from touched_sessions
 join sessions using (session_id)
 where sessions.project_id is not null;
@@ -21,22 +21,22 @@ from (
     from (
         select sessions.project_id, sessions.session_id, sessions.relocated_cwd as path, sessions.original_cwd,
             1 as step, sessions.started_at as told_at
-        from touched_projects
+        from (select distinct project_id from touched_projects) as touched_projects
         join sessions using (project_id)
         union all
         select sessions.project_id, sessions.session_id, sessions.start_cwd, sessions.original_cwd, 2, sessions.started_at
-        from touched_projects
+        from (select distinct project_id from touched_projects) as touched_projects
         join sessions using (project_id)
         union all
         select sessions.project_id, sessions.session_id, session_hints.project_path, sessions.original_cwd, 3,
             sessions.started_at
-        from touched_projects
+        from (select distinct project_id from touched_projects) as touched_projects
         join sessions using (project_id)
         join session_hints using (session_id)
         union all
         select sessions.project_id, sessions.session_id, history_prompts.project_path, sessions.original_cwd, 4,
             history_prompts.prompted_at
-        from touched_projects
+        from (select distinct project_id from touched_projects) as touched_projects
         join sessions using (project_id)
         join history_prompts using (session_id)
     ) as told
@@ -44,6 +44,10 @@ from (
     where told.path is not null
 )
 where place = 1;
+
+update projects
+set path = null, repository_path = null
+where project_id in (select project_id from touched_projects);
 
 update projects
 set

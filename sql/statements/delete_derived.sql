@@ -30,4 +30,5 @@ delete from session_hints;
 delete from usage_statistics;
 delete from api_responses;
 delete from usage_lines;
+delete from model_aliases where origin = 'builtin';
 update projects set path = null, name = directory_name;

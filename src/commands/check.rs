@@ -5,9 +5,10 @@ use crate::archive;
 use crate::cli::{CheckArguments, Global};
 use crate::database::{self, CHECKS, hash, statements as sql};
 use crate::error::{Error, Result};
+use crate::format::{hex, text};
 use crate::terminal::{grouped, sanitize};
 use rusqlite::Connection;
-use rusqlite::types::ValueRef;
+use rusqlite::types::Value;
 
 /// Runs every check, or prints the hashes.
 pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
@@ -73,10 +74,6 @@ fn print_hashes(connection: &Connection) -> Result<()> {
     ))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn integrity(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = rows(connection, "pragma integrity_check")?;
     findings.retain(|finding| finding != "ok");
@@ -112,25 +109,7 @@ fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
 
 /// The rows of a statement, one line each.
 fn rows(connection: &Connection, statement: &str) -> Result<Vec<String>> {
-    let mut statement = connection.prepare(statement)?;
-    let columns = statement.column_count();
-    let mut rows = statement.query([])?;
-    let mut lines = Vec::new();
-    while let Some(row) = rows.next()? {
-        let cells: Vec<String> = (0..columns)
-            .map(|column| row.get_ref(column).map(cell))
-            .collect::<rusqlite::Result<_>>()?;
-        lines.push(cells.join("  "));
-    }
-    Ok(lines)
-}
-
-fn cell(value: ValueRef<'_>) -> String {
-    match value {
-        ValueRef::Null => "NULL".to_string(),
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => number.to_string(),
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()),
-    }
+    let answer = database::answer(connection, statement)?;
+    let line = |row: &Vec<Value>| row.iter().map(text).collect::<Vec<_>>().join("  ");
+    Ok(answer.rows.iter().map(line).collect())
 }

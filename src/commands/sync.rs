@@ -281,6 +281,7 @@ impl Target {
             database::create_indexes(&self.connection)?;
         }
         loader.commit()?;
+        database::refresh_prices(&self.connection)?;
         database::refresh_views(&self.connection)
     }
 

@@ -24,6 +24,14 @@ pub fn register(connection: &Connection) -> Result<()> {
         let prompt: Option<String> = context.get(0)?;
         Ok(prompt.map(|prompt| prompt_key(&prompt)))
     })?;
+    connection.create_scalar_function("version_number", 1, flags, |context| {
+        let version: Option<String> = context.get(0)?;
+        Ok(version.and_then(|version| version_number(&version)))
+    })?;
+    connection.create_scalar_function("priced_model", 1, flags, |context| {
+        let name: Option<String> = context.get(0)?;
+        Ok(name.map(|name| priced_model(&name)))
+    })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;
         Ok(path.map(|path| last_part(&path).to_string()))
@@ -60,6 +68,53 @@ fn is_named_for(directory_name: &str, path: &str) -> bool {
         }
         _ => encoded == directory_name,
     }
+}
+
+/// A version as a number that can be compared: 2.1.49 is 2001049.
+fn version_number(version: &str) -> Option<i64> {
+    let mut parts = version
+        .split(['.', '-', '+'])
+        .map(|part| part.parse::<i64>().ok());
+    let (major, minor, patch) = (parts.next()??, parts.next()??, parts.next()??);
+    Some(major * 1_000_000 + minor * 1000 + patch)
+}
+
+/// The name that a model is priced by: without provider, region, date and variant, `claude-opus-4.6` as
+/// `claude-opus-4-6`. Names of other makers stay as they are.
+pub fn priced_model(name: &str) -> String {
+    let lower = name.trim().to_lowercase();
+    let Some(at) = lower.find("claude") else {
+        return name.to_string();
+    };
+    // Whatever stands in front of the name is the provider's: `us.anthropic.`, `vertex_ai/`, `openrouter/anthropic/`.
+    let mut model = &lower[at..];
+    for mark in ["@", "[", ":"] {
+        model = model.split_once(mark).map_or(model, |(before, _)| before);
+    }
+    let mut model = model.replace('.', "-");
+    loop {
+        let shorter = ["-v1", "-v2", "-latest", "-fast"]
+            .iter()
+            .find_map(|suffix| model.strip_suffix(suffix))
+            .or_else(|| strip_date(&model));
+        match shorter {
+            Some(shorter) => model = shorter.to_string(),
+            None => break,
+        }
+    }
+    // `claude-4-opus` is an old order of words; of `claude-opus-4-0` the nought says nothing.
+    for family in ["opus", "sonnet"] {
+        if model == format!("claude-4-{family}") || model == format!("claude-{family}-4-0") {
+            return format!("claude-{family}-4");
+        }
+    }
+    model
+}
+
+/// A name without the date at its end.
+fn strip_date(model: &str) -> Option<&str> {
+    let (before, date) = model.rsplit_once('-')?;
+    (date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())).then_some(before)
 }
 
 /// The repository of a path: for a worktree under `.claude/worktrees/` the folder above, or what it was made from.
@@ -159,6 +214,40 @@ mod tests {
         let tagged =
             "<teammate-message teammate_id=\"team-lead\">\nLook at the tests\n</teammate-message>";
         assert_eq!(prompt_key(tagged), prompt_key("look at the tests"));
+    }
+
+    #[test]
+    fn a_model_is_priced_by_its_bare_name() {
+        for (written, priced) in [
+            ("claude-opus-5", "claude-opus-5"),
+            ("claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+            ("us.anthropic.claude-sonnet-5-v1:0", "claude-sonnet-5"),
+            (
+                "anthropic.claude-3-5-sonnet-20241022-v2:0",
+                "claude-3-5-sonnet",
+            ),
+            ("vertex_ai/claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-5@default", "claude-sonnet-4-5"),
+            ("openrouter/anthropic/claude-opus-4.6", "claude-opus-4-6"),
+            ("databricks-claude-opus-4-1", "claude-opus-4-1"),
+            ("claude-sonnet-4-6[1m]", "claude-sonnet-4-6"),
+            ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
+            ("claude-opus-5-5-fast", "claude-opus-5-5"),
+            ("claude-4-opus-20250514", "claude-opus-4"),
+            ("claude-sonnet-4-0", "claude-sonnet-4"),
+            ("claude-opus-4-20250514", "claude-opus-4"),
+            ("glm-5.2-air", "glm-5.2-air"),
+            ("gpt-5", "gpt-5"),
+        ] {
+            assert_eq!(priced_model(written), priced, "{written}");
+        }
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(version_number("2.1.9") < version_number("2.1.52"));
+        assert_eq!(version_number("2.1.49"), Some(2_001_049));
+        assert_eq!(version_number("nightly"), None);
     }
 
     #[test]

@@ -277,9 +277,7 @@ impl<'c> Loader<'c> {
             None => self.insert_file(version)?,
         };
         // Whose file it is depends on it even when no line of it says so: its project, the session before it, its agents.
-        self.connection
-            .prepare_cached(sql::TOUCH_KNOWN_SESSION)?
-            .execute([&version.place.session_id])?;
+        self.touch_known_session(version.place.session_id.as_deref())?;
         Ok(OpenFile {
             version: version.clone(),
             file_id,
@@ -390,6 +388,7 @@ impl<'c> Loader<'c> {
             prompt.file_id = file_id;
             prompt.line_number += first_line;
             self.inserter.insert(&prompt)?;
+            self.touch_known_session(prompt.session_id.as_deref())?;
             for mut pasted in pasted_contents {
                 pasted.history_prompt_id = prompt.history_prompt_id;
                 self.inserter.insert(&pasted)?;
@@ -397,6 +396,9 @@ impl<'c> Loader<'c> {
             self.counts.events += 1;
         }
         for document in rows.documents {
+            if let Document::SessionHint(hint) = &document {
+                self.touch_known_session(hint.session_id.as_deref())?;
+            }
             document.insert(file_id, &self.inserter)?;
         }
         for mut line in rows.rejected_lines {
@@ -461,6 +463,16 @@ impl<'c> Loader<'c> {
         {
             self.touched_sessions.insert(session_id.to_string());
         }
+    }
+
+    /// Looks at a session again, if it is one that lines name.
+    fn touch_known_session(&self, session_id: Option<&str>) -> Result<()> {
+        if let Some(session_id) = session_id {
+            self.connection
+                .prepare_cached(sql::TOUCH_KNOWN_SESSION)?
+                .execute([session_id])?;
+        }
+        Ok(())
     }
 
     fn agent_key(&mut self, agent: Agent) -> Result<i64> {
@@ -615,6 +627,7 @@ impl<'c> Loader<'c> {
             self.touched_tool_uses.insert(tool_use_id?);
         }
         for statement in [
+            sql::TOUCH_RESPONSES_OF_MESSAGE,
             sql::DELETE_NOTIFICATIONS_OF_MESSAGE,
             sql::DELETE_GIT_OPERATIONS_OF_MESSAGE,
             sql::DELETE_WEB_REQUESTS_OF_MESSAGE,

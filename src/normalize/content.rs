@@ -60,6 +60,19 @@ pub fn text_block(text: String) -> BlockRows {
     }
 }
 
+/// How many characters of a response can be seen: its texts, its thinking and the inputs of its calls.
+pub fn visible_chars(blocks: &[BlockRows]) -> i64 {
+    let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count() as i64);
+    let counts = blocks.iter().map(|row| {
+        let input = row
+            .tool_use
+            .as_ref()
+            .and_then(|call| call.input_json.as_deref());
+        chars(row.block.text.as_deref()) + chars(input)
+    });
+    counts.sum()
+}
+
 fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown<'_>) {
     let mut row = ContentBlock::default();
     let mut extra = Extra::default();

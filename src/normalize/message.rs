@@ -102,6 +102,17 @@ pub fn message(
     links.extend(notifications.iter().filter_map(agent_link::of_notification));
     if let Some(usage) = &mut usage {
         complete_usage(usage, &message);
+        if !usage.line.is_progress {
+            usage.line.visible_char_count = Some(content::visible_chars(&blocks));
+            usage.line.recorded_cost_usd = record.cost_usd.and_then(|raw| raw.get().parse().ok());
+        }
+    }
+    // Where no usage takes it up, it stays what it is.
+    let is_cost_kept = usage
+        .as_ref()
+        .is_some_and(|usage| usage.line.recorded_cost_usd.is_some());
+    if let Some(raw) = record.cost_usd.filter(|_| !is_cost_kept) {
+        extra.push("costUSD", raw.get());
     }
     hash.usage(usage.as_ref());
     hash.blocks(&blocks);
@@ -432,10 +443,27 @@ fn progress(
     Some(usage)
 }
 
-fn echoed_usage(raw: &RawValue, message: &Message) -> Option<Usage> {
+fn echoed_usage(raw: &RawValue, progress: &Message) -> Option<Usage> {
     let echo: Echo = parse_object(raw.get()).ok()?;
-    let uuid = echo.uuid.as_deref().unwrap_or(&message.uuid).to_string();
-    let mut usage = usage::usage(echo.message.as_ref()?, &uuid)?;
+    let uuid = echo.uuid.as_deref().unwrap_or(&progress.uuid).to_string();
+    let position = Position {
+        line_number: 0,
+        byte_offset: 0,
+        byte_length: 0,
+    };
+    let mut message = echo.message?;
+    let mut usage = usage::usage(&message, &uuid)?;
+    let mut ignored = Vec::new();
+    let mut unknown = Unknown {
+        found: &mut ignored,
+        version: None,
+        position,
+    };
+    let blocks = message
+        .content
+        .take()
+        .map(|content| content::blocks(content, &mut unknown));
+    usage.line.visible_char_count = blocks.map(|blocks| content::visible_chars(&blocks));
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
     usage.line.request_id = echo.request_id.map(Into::into);

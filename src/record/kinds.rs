@@ -54,7 +54,6 @@ const CHAIN_KEYS: &[&str] = &[
     "turnCompanion",
     "toolEndsTurn",
     // Assistant.
-    "costUSD",
     "apiErrorStatus",
     "errorDetails",
     "perTurnEffort",

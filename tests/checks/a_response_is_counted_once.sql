@@ -2,6 +2,7 @@
 select api_responses.api_message_id, 'counted lines: ' || sum(usage_lines.is_counted) as problem
 from api_responses
 left join usage_lines using (api_response_id)
+where api_responses.kind = 'message'
 group by api_responses.api_response_id
 having coalesce(sum(usage_lines.is_counted), 0) <> 1
 union all

@@ -1,0 +1,13 @@
+create view duplicate_usage as
+-- One row per reason why a line with usage is not counted, and one for those that are: together they are all lines.
+select
+    coalesce(duplicate_reason, 'counted') as reason,
+    is_counted,
+    count(*) as line_count,
+    count(distinct api_response_id) as response_count,
+    sum(input_tokens) as input_tokens,
+    sum(output_tokens) as output_tokens,
+    sum(cache_write_tokens) as cache_write_tokens,
+    sum(cache_read_tokens) as cache_read_tokens
+from usage_lines
+group by 1, 2;

@@ -1,0 +1,20 @@
+create view project_costs as
+-- One row per project, worktrees folded into their repository.
+select
+    coalesce(projects.repository_path, projects.path, projects.directory_name) as project_path,
+    max(projects.name) as project,
+    count(distinct response_costs.session_id) as session_count,
+    count(*) as response_count,
+    sum(response_costs.input_tokens) as input_tokens,
+    sum(response_costs.output_tokens) as output_tokens,
+    sum(response_costs.cache_write_tokens) as cache_write_tokens,
+    sum(response_costs.cache_read_tokens) as cache_read_tokens,
+    round(sum(response_costs.cost_usd), 6) as cost_usd,
+    round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
+    sum(response_costs.cost_usd is null) as unpriced_count,
+    min(response_costs.responded_at) as first_responded_at,
+    max(response_costs.responded_at) as last_responded_at
+from response_costs
+left join sessions on sessions.session_id = response_costs.session_id
+left join projects on projects.project_id = sessions.project_id
+group by 1;

@@ -1,0 +1,154 @@
+create view response_costs as
+-- One row per answer of the API, with what each part of it cost and the price it was computed by. List prices, not a bill.
+with days as (
+    select distinct model, substr(responded_at, 1, 10) as response_date
+    from api_responses
+),
+
+-- The price of a model on a day: the user's before the built-in one, of each the latest that holds; for a day before the
+-- first row of a model, that row.
+priced_days as (
+    select
+        days.model,
+        days.response_date,
+        coalesce(model_aliases.model, days.model) as priced_model,
+        coalesce(
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model in (days.model, model_aliases.model)
+                    and model_prices.valid_from <= days.response_date
+                    and model_prices.origin = 'user'
+                order by model_prices.model = days.model desc, model_prices.valid_from desc
+                limit 1
+            ),
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model in (days.model, model_aliases.model)
+                    and model_prices.valid_from <= days.response_date
+                order by model_prices.model = days.model desc, model_prices.valid_from desc
+                limit 1
+            ),
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model in (days.model, model_aliases.model)
+                order by model_prices.model = days.model desc, model_prices.valid_from, model_prices.origin desc
+                limit 1
+            )
+        ) as model_price_id
+    from days
+    left join model_aliases on model_aliases.model_name = days.model
+),
+
+rated as (
+    select
+        api_responses.*,
+        priced_days.response_date,
+        priced_days.priced_model,
+        model_prices.model_price_id,
+        model_prices.valid_from as price_valid_from,
+        model_prices.origin as price_origin,
+        coalesce(api_responses.input_tokens, 0) + coalesce(api_responses.cache_read_tokens, 0)
+            + coalesce(api_responses.cache_write_tokens, 0) > model_prices.long_context_tokens as is_long_context,
+        case api_responses.speed when 'fast' then model_prices.fast_multiplier else 1.0 end as speed_multiplier,
+        case api_responses.inference_geo when 'us' then coalesce(model_prices.us_multiplier, 1.0) else 1.0 end
+            as geo_multiplier,
+        case api_responses.service_tier when 'batch' then model_prices.batch_multiplier else 1.0 end as tier_multiplier,
+        -- Writes that are not told apart are priced as five-minute ones.
+        coalesce(api_responses.cache_write_tokens, 0) - coalesce(api_responses.cache_write_1h_tokens, 0)
+            as short_write_tokens,
+        model_prices.input_usd, model_prices.output_usd, model_prices.cache_write_5m_usd, model_prices.cache_write_1h_usd,
+        model_prices.cache_read_usd, model_prices.long_input_usd, model_prices.long_output_usd,
+        model_prices.long_cache_write_5m_usd, model_prices.long_cache_write_1h_usd, model_prices.long_cache_read_usd,
+        model_prices.web_search_usd
+    from api_responses
+    left join priced_days
+        on priced_days.model is api_responses.model
+        and priced_days.response_date is substr(api_responses.responded_at, 1, 10)
+    left join model_prices on model_prices.model_price_id = priced_days.model_price_id
+),
+
+parts as (
+    select
+        rated.*,
+        rated.speed_multiplier * rated.geo_multiplier * rated.tier_multiplier / 1000000 as per_token,
+        case when rated.is_long_context then rated.long_input_usd else rated.input_usd end as input_rate,
+        case when rated.is_long_context then rated.long_output_usd else rated.output_usd end as output_rate,
+        case when rated.is_long_context then rated.long_cache_write_5m_usd else rated.cache_write_5m_usd end
+            as write_5m_rate,
+        case when rated.is_long_context then rated.long_cache_write_1h_usd else rated.cache_write_1h_usd end
+            as write_1h_rate,
+        case when rated.is_long_context then rated.long_cache_read_usd else rated.cache_read_usd end as read_rate
+    from rated
+),
+
+costs as (
+    select
+        parts.*,
+        coalesce(parts.input_tokens, 0) * parts.input_rate * parts.per_token as input_cost,
+        coalesce(parts.output_tokens, 0) * parts.output_rate * parts.per_token as output_cost,
+        -- A model that has no price for the cache costs nothing for it as long as it is not used.
+        case when parts.short_write_tokens = 0 then 0.0 else parts.short_write_tokens * parts.write_5m_rate * parts.per_token end
+            as write_5m_cost,
+        case
+            when coalesce(parts.cache_write_1h_tokens, 0) = 0 then 0.0
+            else parts.cache_write_1h_tokens * parts.write_1h_rate * parts.per_token
+        end as write_1h_cost,
+        case
+            when coalesce(parts.cache_read_tokens, 0) = 0 then 0.0
+            else parts.cache_read_tokens * parts.read_rate * parts.per_token
+        end as read_cost,
+        coalesce(parts.web_search_count, 0) * parts.web_search_usd as search_cost,
+        max(coalesce(parts.estimated_output_tokens, 0) - coalesce(parts.output_tokens, 0), 0)
+            * parts.output_rate * parts.per_token as estimated_extra_cost
+    from parts
+),
+
+totals as (
+    select
+        costs.*,
+        input_cost + output_cost + write_5m_cost + write_1h_cost + read_cost + search_cost as computed_cost
+    from costs
+)
+
+select
+    totals.api_response_id,
+    totals.api_message_id,
+    totals.kind,
+    totals.message_id,
+    totals.session_id,
+    totals.agent_key,
+    totals.model,
+    totals.priced_model,
+    totals.model_price_id,
+    totals.price_valid_from,
+    totals.price_origin,
+    totals.usage_quality,
+    totals.input_tokens,
+    totals.output_tokens,
+    totals.estimated_output_tokens,
+    totals.cache_write_tokens,
+    totals.cache_write_5m_tokens,
+    totals.cache_write_1h_tokens,
+    totals.cache_read_tokens,
+    totals.web_search_count,
+    coalesce(totals.is_long_context, 0) as is_long_context,
+    totals.speed_multiplier,
+    totals.geo_multiplier,
+    totals.tier_multiplier,
+    round(totals.input_cost, 10) as input_cost_usd,
+    round(totals.output_cost, 10) as output_cost_usd,
+    round(totals.write_5m_cost, 10) as cache_write_5m_cost_usd,
+    round(totals.write_1h_cost, 10) as cache_write_1h_cost_usd,
+    round(totals.read_cost, 10) as cache_read_cost_usd,
+    round(totals.search_cost, 10) as web_search_cost_usd,
+    round(totals.computed_cost, 10) as computed_cost_usd, -- NULL when the price is not known
+    totals.recorded_cost_usd, -- as Claude Code wrote it with the answer
+    round(coalesce(totals.recorded_cost_usd, totals.computed_cost), 10) as cost_usd, -- recorded, else computed
+    round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost), 10)
+        as estimated_cost_usd, -- with the estimated output where the recorded one is a placeholder
+    totals.response_date,
+    totals.responded_at
+from totals;

@@ -1,0 +1,75 @@
+//! `cc-etl prices`: shows the prices of models, and takes the user's own.
+
+use super::{database_path, print};
+use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
+use crate::database::{self, Inserter, statements as sql};
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::terminal::grouped;
+use crate::{prices, timestamp};
+
+/// Lists or imports.
+pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
+    match command {
+        PricesCommand::List(arguments) => list(global, arguments),
+        PricesCommand::Import(arguments) => import(global, arguments),
+    }
+}
+
+fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
+    let path = database_path(global)?;
+    // Without a database the built-in prices can be seen all the same.
+    let connection = match path.exists() {
+        true => database::open_read_only(&path)?,
+        false => database::open_with_prices_only()?,
+    };
+    let mut prices = database::answer(&connection, sql::LIST_PRICES)?;
+    if arguments.format != Format::Table {
+        return print(&prices.format(arguments.format, true));
+    }
+    let shown = [
+        "model",
+        "valid_from",
+        "origin",
+        "input_usd",
+        "output_usd",
+        "cache_write_5m_usd",
+        "cache_write_1h_usd",
+        "cache_read_usd",
+        "long_context_tokens",
+        "fast_multiplier",
+    ];
+    prices.keep(&shown);
+    print(&prices.format(Format::Table, true))?;
+    print("USD per million tokens; --format csv shows all columns and can be edited and imported")
+}
+
+fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
+    let file = &arguments.file;
+    let content = std::fs::read_to_string(file).map_err(Error::io(file))?;
+    let today = &timestamp::now()[..10];
+    let prices = prices::parse(&content, arguments.valid_from.as_deref(), today)
+        .map_err(|problem| Error::Usage(format!("{}: {problem}", file.display())))?;
+    let path = database_path(global)?;
+    database::open_read_only(&path)?;
+    let _lock = database::lock(&path)?;
+    let connection = database::open(&path)?;
+    let transaction = connection.unchecked_transaction()?;
+    {
+        let mut delete = connection.prepare(sql::DELETE_USER_PRICE)?;
+        let inserter = Inserter::new(&connection);
+        for price in &prices {
+            delete.execute([&price.model, &price.valid_from])?;
+            inserter.insert(price)?;
+        }
+    }
+    transaction.commit()?;
+    database::close(connection)?;
+    match global.quiet {
+        true => Ok(()),
+        false => print(&format!(
+            "{} prices imported; the cost views show them from now on",
+            grouped(prices.len() as i64)
+        )),
+    }
+}
