@@ -5,8 +5,8 @@ with days as (
     from api_responses
 ),
 
--- The price of a model on a day: the user's before the built-in one, of each the latest that holds; for a day before the
--- first row of a model, that row.
+-- The price of a model on a day: the user's before the built-in one, the name as written before its alias, the latest
+-- that holds; for a day before the first row of a model, that row.
 priced_days as (
     select
         days.model,
@@ -16,25 +16,49 @@ priced_days as (
             (
                 select model_prices.model_price_id
                 from model_prices
-                where model_prices.model in (days.model, model_aliases.model)
+                where model_prices.model = days.model
                     and model_prices.valid_from <= days.response_date
                     and model_prices.origin = 'user'
-                order by model_prices.model = days.model desc, model_prices.valid_from desc
+                order by model_prices.valid_from desc
                 limit 1
             ),
             (
                 select model_prices.model_price_id
                 from model_prices
-                where model_prices.model in (days.model, model_aliases.model)
+                where model_prices.model = model_aliases.model
                     and model_prices.valid_from <= days.response_date
-                order by model_prices.model = days.model desc, model_prices.valid_from desc
+                    and model_prices.origin = 'user'
+                order by model_prices.valid_from desc
                 limit 1
             ),
             (
                 select model_prices.model_price_id
                 from model_prices
-                where model_prices.model in (days.model, model_aliases.model)
-                order by model_prices.model = days.model desc, model_prices.valid_from, model_prices.origin desc
+                where model_prices.model = days.model
+                    and model_prices.valid_from <= days.response_date
+                order by model_prices.valid_from desc
+                limit 1
+            ),
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model = model_aliases.model
+                    and model_prices.valid_from <= days.response_date
+                order by model_prices.valid_from desc
+                limit 1
+            ),
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model = days.model
+                order by model_prices.valid_from, model_prices.origin desc
+                limit 1
+            ),
+            (
+                select model_prices.model_price_id
+                from model_prices
+                where model_prices.model = model_aliases.model
+                order by model_prices.valid_from, model_prices.origin desc
                 limit 1
             )
         ) as model_price_id
