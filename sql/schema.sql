@@ -385,6 +385,7 @@ create table tool_uses (
     tool_use_id text not null primary key, -- toolu_...
     message_id integer not null references messages deferrable initially deferred,
     block_id integer not null references content_blocks deferrable initially deferred,
+    tool_result_id integer references tool_results deferrable initially deferred, -- the earliest answer; NULL while there is none
     name text,
     mcp_server text, -- of mcp__<server>__<tool>
     command text, -- the inputs that people filter by; all of them stand in input_json
@@ -402,6 +403,7 @@ create table tool_uses (
 ) strict;
 create index tool_uses_by_message on tool_uses (message_id);
 create index tool_uses_by_block on tool_uses (block_id);
+create index tool_uses_by_result on tool_uses (tool_result_id) where tool_result_id is not null;
 create index tool_uses_by_name on tool_uses (name);
 
 create table tool_use_copies (
@@ -444,7 +446,8 @@ create table tool_results (
     byte_length integer, -- of content
     persisted_bytes integer, -- toolUseResult.persistedOutputSize
     exit_code integer, -- of a failed command, from its text
-    duration_ms integer, -- as the tool tells it; the time between call and result is in the view tool_calls
+    duration_ms integer, -- as the tool tells it
+    elapsed_ms integer, -- between call and answer, waiting for the person included
     lines_added integer, -- of a changed file
     lines_removed integer,
     line_count_source text check (line_count_source in ('patch', 'content', 'git_diff', 'strings')),
@@ -876,4 +879,20 @@ create table model_aliases (
     model_name text not null primary key, -- as written, with provider, date and suffix
     model text not null, -- without them
     origin text not null check (origin in ('builtin', 'user')) -- 'builtin' rows are made by a rule
+) strict;
+
+-------------------------------------------------------------------------------------------------------------------
+-- Words that can be edited
+-------------------------------------------------------------------------------------------------------------------
+
+create table trivial_texts (
+    -- One row per text that says nothing by itself: the view `feedback` flags it. Add your own; is_used = 0 takes one out.
+    trivial_text text not null primary key, -- lower case, without punctuation at its end
+    is_used integer not null check (is_used in (0, 1))
+) strict;
+
+create table correction_phrases (
+    -- One row per beginning of a prompt that corrects the answer before it. Add your own; is_used = 0 takes one out.
+    correction_phrase text not null primary key, -- lower case; the next character of the prompt is no letter
+    is_used integer not null check (is_used in (0, 1))
 ) strict;

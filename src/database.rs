@@ -36,6 +36,9 @@ pub const SCHEMA: &str = include_str!("../sql/schema.sql");
 /// The prices that ship with the program.
 const PRICES: &str = include_str!("../sql/model_prices.sql");
 
+/// Texts that say nothing, and beginnings that correct.
+const WORDS: &str = include_str!("../sql/words.sql");
+
 /// The views, by file name.
 pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
 
@@ -292,6 +295,12 @@ pub fn refresh_prices(connection: &Connection) -> Result<()> {
     connection.execute_batch(statements::CREATE_BUILTIN_PRICES)?;
     connection.execute_batch(PRICES)?;
     connection.execute_batch(statements::REFRESH_BUILTIN_PRICES)?;
+    Ok(())
+}
+
+/// Adds the words of this program to those that the database has.
+pub fn refresh_words(connection: &Connection) -> Result<()> {
+    connection.execute_batch(WORDS)?;
     Ok(())
 }
 

@@ -173,6 +173,8 @@ def rebuild(database, row):
     if usage is not None:
         line = database.execute("select * from usage_lines where usage_line_id = ?", (usage["usage_line_id"],)).fetchone()
         message["usage"] = usage_of(line)
+        if line["recorded_cost_usd"] is not None:
+            record["costUSD"] = line["recorded_cost_usd"]
         if usage["api_message_id"] != row["uuid"]:
             message["id"] = usage["api_message_id"]
     nested = {"attachment": "attachment", "progress": "data"}.get(row["type"])

@@ -1,4 +1,4 @@
--- What the calls changed, by what their results tell, else by their input. Calls that failed changed nothing.
+-- What the calls changed, by what their answers tell, else by their input. Calls that failed changed nothing.
 delete from file_changes
 where tool_use_id in (select tool_use_id from touched_tool_uses);
 
@@ -18,20 +18,7 @@ select
     tool_results.is_user_modified
 from touched_tool_uses
 join tool_uses using (tool_use_id)
-join (
-    -- The earliest answer to a call; a copy of the answer changes nothing a second time.
-    select
-        tool_results.*,
-        row_number() over (
-            partition by tool_results.tool_use_id
-            order by messages.sent_at is null, messages.sent_at, messages.uuid, content_blocks.position
-        ) as answer_number
-    from touched_tool_uses
-    join tool_results using (tool_use_id)
-    join messages using (message_id)
-    join content_blocks using (block_id)
-) as tool_results using (tool_use_id)
+join tool_results using (tool_result_id)
 where tool_uses.change_kind is not null
-    and tool_results.answer_number = 1
     and tool_results.outcome = 'ok'
     and coalesce(nullif(tool_results.changed_path, ''), tool_uses.file_path) is not null;

@@ -50,6 +50,7 @@ pub fn run(global: &Global) -> Result<()> {
     progress.message("indexing");
     loader.commit()?;
     database::refresh_prices(&connection)?;
+    database::refresh_words(&connection)?;
     database::refresh_views(&connection)?;
     let counts = loader.counts.clone();
     drop(loader);

@@ -282,6 +282,7 @@ impl Target {
         }
         loader.commit()?;
         database::refresh_prices(&self.connection)?;
+        database::refresh_words(&self.connection)?;
         database::refresh_views(&self.connection)
     }
 

@@ -551,9 +551,7 @@ impl<'c> Loader<'c> {
         if let Some(mut tool_use) = rows.tool_use {
             tool_use.message_id = message_id;
             tool_use.block_id = block.block_id;
-            if tool_use.change_kind.is_some() {
-                self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
-            }
+            self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
             if self.inserter.insert(&tool_use)? == 0 {
                 tool_uses::add_copy(
                     self.connection,

@@ -1,0 +1,57 @@
+create view hook_stats as
+-- One row per hook event and command.
+with runs as (
+    select
+        json_extract(extra_json, '$.attachment.hookEvent') as hook_event,
+        coalesce(
+            json_extract(extra_json, '$.attachment.command'),
+            json_extract(extra_json, '$.attachment.blockingError.command'),
+            json_extract(extra_json, '$.attachment.hookName')
+        ) as command,
+        json_extract(extra_json, '$.attachment.durationMs') as duration_ms,
+        subtype in ('hook_non_blocking_error', 'hook_error_during_execution') as is_error,
+        subtype = 'hook_blocking_error' as is_block,
+        subtype = 'hook_cancelled' as is_cancelled,
+        sent_at
+    from messages
+    where subtype in (
+        'hook_success', 'hook_non_blocking_error', 'hook_blocking_error', 'hook_error_during_execution', 'hook_cancelled'
+    )
+    union all
+    -- Versions 2.1.9 to 2.1.63 note that a hook runs, and not how it ended.
+    select
+        json_extract(extra_json, '$.data.hookEvent'),
+        json_extract(extra_json, '$.data.command'),
+        null, 0, 0, 0,
+        sent_at
+    from messages
+    where subtype = 'hook_progress'
+    union all
+    select
+        'Stop',
+        json_extract(hooks.value, '$.command'),
+        json_extract(hooks.value, '$.durationMs'),
+        0,
+        json_extract(messages.extra_json, '$.preventedContinuation') is 1,
+        0,
+        messages.sent_at
+    from messages
+    join json_each(messages.extra_json, '$.hookInfos') as hooks
+    where messages.subtype = 'stop_hook_summary'
+        and hooks.type = 'object'
+)
+
+select
+    hook_event,
+    command,
+    count(*) as run_count,
+    sum(is_error) as error_count,
+    sum(is_block) as block_count,
+    sum(is_cancelled) as cancelled_count,
+    cast(avg(duration_ms) as integer) as mean_duration_ms,
+    max(duration_ms) as max_duration_ms,
+    sum(duration_ms) as total_duration_ms,
+    min(sent_at) as first_run_at,
+    max(sent_at) as last_run_at
+from runs
+group by hook_event, command;

@@ -1,0 +1,33 @@
+-- Texts that say nothing by themselves, and beginnings that correct. Rows that a person switched off stay switched off.
+insert or ignore into trivial_texts (trivial_text, is_used)
+values
+    ('y', 1), ('n', 1), ('yes', 1), ('no', 1), ('yes please', 1), ('no thanks', 1), ('yep', 1), ('yeah', 1), ('yup', 1),
+    ('nope', 1), ('ok', 1), ('okay', 1), ('k', 1), ('kk', 1), ('sure', 1), ('fine', 1), ('right', 1), ('correct', 1),
+    ('g', 1), ('go', 1), ('go on', 1), ('go ahead', 1), ('go for it', 1), ('do it', 1), ('yes do it', 1), ('do that', 1),
+    ('continue', 1), ('yes continue', 1), ('please continue', 1), ('carry on', 1), ('keep going', 1), ('resume', 1),
+    ('proceed', 1), ('please proceed', 1), ('next', 1), ('again', 1), ('retry', 1), ('try again', 1),
+    ('thanks', 1), ('thank you', 1), ('thx', 1), ('ty', 1), ('great', 1), ('good', 1), ('nice', 1), ('perfect', 1),
+    ('cool', 1), ('awesome', 1), ('excellent', 1), ('lgtm', 1), ('looks good', 1), ('all good', 1), ('sounds good', 1),
+    ('done', 1), ('ready', 1), ('hi', 1), ('hello', 1), ('hey', 1), ('test', 1), ('exit', 1), ('quit', 1);
+
+insert or ignore into correction_phrases (correction_phrase, is_used)
+values
+    ('no,', 1), ('no.', 1), ('no -', 1), ('no!', 1), ('no don''t', 1), ('no do not', 1), ('no revert', 1), ('no ignore', 1),
+    ('no we', 1), ('no you', 1), ('no it', 1), ('no that', 1), ('no the', 1), ('no just', 1), ('no not', 1), ('no i', 1),
+    ('nope,', 1), ('nah', 1), ('not quite', 1), ('not what', 1), ('not like that', 1), ('not there', 1), ('not that', 1),
+    ('don''t', 1), ('do not', 1), ('please don''t', 1), ('please do not', 1), ('never do', 1),
+    ('stop', 1), ('wait', 1), ('hold on', 1), ('actually', 1), ('instead', 1), ('rather', 1),
+    ('wrong', 1), ('that''s wrong', 1), ('this is wrong', 1), ('that is wrong', 1), ('incorrect', 1),
+    ('that''s not', 1), ('that is not', 1), ('this is not', 1), ('thats not', 1), ('that isn''t', 1), ('this isn''t', 1),
+    ('that was not', 1), ('that wasn''t', 1), ('that doesn''t', 1), ('that does not', 1), ('this doesn''t', 1),
+    ('it doesn''t', 1), ('it does not', 1), ('it didn''t', 1), ('it did not', 1), ('it still', 1), ('it''s still', 1),
+    ('still not', 1), ('still doesn''t', 1), ('still broken', 1), ('still failing', 1), ('still fails', 1), ('still the', 1),
+    ('doesn''t work', 1), ('does not work', 1), ('not working', 1),
+    ('you didn''t', 1), ('you did not', 1), ('you forgot', 1), ('you missed', 1), ('you broke', 1), ('you removed', 1),
+    ('you should not', 1), ('you shouldn''t', 1), ('you should have', 1), ('you misunderstood', 1), ('you keep', 1),
+    ('i said', 1), ('i told you', 1), ('i meant', 1), ('i didn''t', 1), ('i did not', 1), ('i asked', 1), ('i want you to', 1),
+    ('i don''t want', 1), ('i do not want', 1), ('i''d rather', 1), ('i would rather', 1), ('sorry, i meant', 1),
+    ('why did you', 1), ('why didn''t you', 1), ('why are you', 1), ('why won''t you', 1), ('why do you', 1),
+    ('revert', 1), ('undo', 1), ('roll back', 1), ('rollback', 1), ('put it back', 1), ('take it back', 1),
+    ('it should not', 1), ('it shouldn''t', 1), ('it should be', 1), ('should be', 1), ('shouldn''t it', 1),
+    ('wrong file', 1), ('wrong folder', 1), ('wrong branch', 1), ('never mind', 1), ('nevermind', 1), ('forget it', 1);
