@@ -458,7 +458,7 @@ create table tool_results (
 ) strict;
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
-create index tool_results_without_use on tool_results (source_tool_use_id) where tool_use_id is null and source_tool_use_id is not null;
+create index tool_results_by_source on tool_results (source_tool_use_id) where source_tool_use_id is not null;
 
 create table file_changes (
     -- One row per file changed by a tool call.
@@ -896,3 +896,19 @@ create table correction_phrases (
     correction_phrase text not null primary key, -- lower case; the next character of the prompt is no letter
     is_used integer not null check (is_used in (0, 1))
 ) strict;
+
+-------------------------------------------------------------------------------------------------------------------
+-- Search
+-------------------------------------------------------------------------------------------------------------------
+
+create table settings (
+    -- One row per choice that holds for the whole database.
+    setting text not null primary key, -- index_tool_output
+    value text not null
+) strict;
+
+-- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.
+-- The text is not stored a second time: it is read from the view search_texts.
+create virtual table search using fts5 (
+    text, content="search_texts", content_rowid="block_id", tokenize="unicode61 remove_diacritics 2"
+);

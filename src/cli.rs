@@ -59,6 +59,9 @@ pub struct SyncArguments {
     /// Import the invented home that ships with the program
     #[arg(long, conflicts_with = "source")]
     pub demo: bool,
+    /// Make the outputs of tools searchable too, from now on; the index grows several times
+    #[arg(long)]
+    pub index_tool_output: bool,
     /// Threads to use; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,

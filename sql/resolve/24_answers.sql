@@ -11,6 +11,12 @@ set tool_result_id = (
 )
 where tool_use_id in (select tool_use_id from touched_tool_uses);
 
+-- A call may have gone to another message, or away.
+update tool_results
+set elapsed_ms = null
+where source_tool_use_id in (select tool_use_id from touched_tool_uses)
+    and elapsed_ms is not null;
+
 update tool_results
 set elapsed_ms = cast(round((julianday(answer.sent_at) - julianday(call.sent_at)) * 86400000) as integer)
 from touched_tool_uses

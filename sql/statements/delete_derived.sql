@@ -1,4 +1,6 @@
 -- Empties everything that is derived from the archive. A test sees to it that no table is forgotten here.
+insert into search (search) values ('delete-all');
+update indexed_blocks set last_block_id = 0;
 delete from rejected_lines;
 delete from unknown_kinds;
 delete from sessions;

@@ -45,6 +45,9 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
 
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let mut loader = Loader::new(&target.connection)?;
+    if arguments.index_tool_output {
+        loader.index_tool_output()?;
+    }
     for change in &changes {
         for (file_id, stat, is_racy) in &change.touched {
             loader.stamp(*file_id, stat, *is_racy)?;

@@ -5,6 +5,7 @@
 //! tells of the run and not of the content (times of syncs, inodes, where a home lies) is left out.
 
 use crate::error::Result;
+use crate::schema_page;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::collections::BTreeMap;
@@ -81,13 +82,8 @@ struct Table {
 
 impl Schema {
     fn read(connection: &Connection) -> Result<Schema> {
-        let names = column(
-            connection,
-            "select name from sqlite_schema where type = 'table' and sql like 'create table%' and name not like 'sqlite_%'",
-            "",
-        )?;
         let mut tables = BTreeMap::new();
-        for name in names {
+        for name in schema_page::tables().into_iter().map(|table| table.name) {
             let mut table = Table {
                 columns: column(connection, "select name from pragma_table_info(?1)", &name)?,
                 ..Table::default()

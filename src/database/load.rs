@@ -163,6 +163,12 @@ impl<'c> Loader<'c> {
         let mut loader = Loader::new(connection)?;
         loader.begin()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
+        // Keys begin anew, so that a rebuild gives the same ones as a first sync.
+        loader.last_message_id = 0;
+        loader.last_block_id = 0;
+        loader.last_event_id = 0;
+        loader.last_result_id = 0;
+        loader.last_history_id = 0;
         Ok(loader)
     }
 
@@ -235,6 +241,13 @@ impl<'c> Loader<'c> {
                 Ok(())
             }
         }
+    }
+
+    /// Makes the outputs of tools searchable too.
+    pub fn index_tool_output(&mut self) -> Result<()> {
+        self.begin()?;
+        self.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
+        Ok(())
     }
 
     /// Notes what the file system says of a file that is read to its end.
@@ -626,6 +639,7 @@ impl<'c> Loader<'c> {
         }
         for statement in [
             sql::TOUCH_RESPONSES_OF_MESSAGE,
+            sql::UNINDEX_MESSAGE,
             sql::DELETE_NOTIFICATIONS_OF_MESSAGE,
             sql::DELETE_GIT_OPERATIONS_OF_MESSAGE,
             sql::DELETE_WEB_REQUESTS_OF_MESSAGE,

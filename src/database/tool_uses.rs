@@ -60,6 +60,11 @@ pub fn settle(connection: &Connection, inserter: &Inserter<'_>, tool_use_id: &st
     if owner == Some(block_id) {
         return Ok(());
     }
+    for block in owner.into_iter().chain([block_id]) {
+        connection
+            .prepare_cached(sql::UNINDEX_BLOCK)?
+            .execute([block])?;
+    }
     if let Some(owner) = owner {
         let (name, input, extra): (Option<String>, Option<String>, Option<String>) = connection
             .prepare_cached(sql::FIND_TOOL_USE)?
@@ -92,5 +97,10 @@ pub fn settle(connection: &Connection, inserter: &Inserter<'_>, tool_use_id: &st
     connection
         .prepare_cached(sql::DELETE_TOOL_USE_COPY)?
         .execute([block_id])?;
+    for block in owner.into_iter().chain([block_id]) {
+        connection
+            .prepare_cached(sql::INDEX_BLOCK)?
+            .execute([block])?;
+    }
     Ok(())
 }

@@ -1,0 +1,17 @@
+-- Cache: how much is read from it
+-- How to read: the share of input that came from the cache; below 0.9 in long sessions the cache is often cold.
+-- :since - first day, like 2026-09-01; all days without it
+-- :until - last day; all days without it
+-- Bar: hit_rate
+select
+    response_date,
+    sum(cache_read_tokens) as cache_read_tokens,
+    sum(cache_write_tokens) as cache_write_tokens,
+    sum(input_tokens) as input_tokens,
+    round(1.0 * sum(cache_read_tokens) / nullif(sum(cache_read_tokens) + sum(cache_write_tokens) + sum(input_tokens), 0), 4)
+        as hit_rate
+from response_costs
+where responded_at >= coalesce(nullif(:since, ''), '0000')
+    and responded_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
+group by response_date
+order by response_date;

@@ -1,0 +1,23 @@
+-- How the context grows in a session
+-- How to read: the tokens that each request sent; a fall is a compaction.
+-- :session - start of a session id; without it the session with the most requests
+-- Bar: context_tokens
+with chosen as (
+    select session_id
+    from session_costs
+    where session_id like coalesce(nullif(:session, ''), '') || '%'
+    order by response_count desc
+    limit 1
+)
+
+select
+    row_number() over (order by responded_at, api_response_id) as request_number,
+    responded_at,
+    model,
+    coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as context_tokens,
+    output_tokens,
+    cost_usd
+from response_costs
+where session_id = (select session_id from chosen)
+    and agent_key is null
+order by responded_at, api_response_id;

@@ -1,0 +1,10 @@
+-- What was corrected
+-- How to read: prompts that begin like a correction, and the answer they follow.
+-- :limit - rows to show; 20 without it
+select feedback.said_at, feedback.project, feedback.text, feedback.model, substr(conversation.text, 1, 300) as answer,
+    conversation.tool_calls, feedback.session_id
+from feedback
+left join conversation on conversation.message_id = feedback.about_message_id
+where feedback.kind = 'correction'
+order by feedback.said_at desc
+limit coalesce(nullif(:limit, ''), 20);

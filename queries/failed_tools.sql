@@ -1,0 +1,11 @@
+-- Tool calls that failed
+-- How to read: newest first; what was called, and what the model was told.
+-- :tool - name of a tool; all tools without it
+-- :limit - rows to show; 20 without it
+select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, exit_code,
+    substr(result, 1, 300) as result, session_id
+from tool_calls
+where outcome in ('error', 'timeout', 'invalid_input')
+    and name like '%' || coalesce(nullif(:tool, ''), '') || '%'
+order by called_at desc
+limit coalesce(nullif(:limit, ''), 20);

@@ -1,0 +1,15 @@
+-- Where words were said
+-- How to read: best matches first; words as FTS5 understands them: tea AND price, "tea shop", pri*.
+-- :words - what to look for; tea without it
+-- :since - first day, like 2026-09-01; all days without it
+-- :until - last day; all days without it
+-- :limit - rows to show; 20 without it
+select messages.sent_at, messages.type, snippet(search, 0, '[', ']', ' … ', 12) as excerpt, messages.session_id, messages.uuid
+from search
+join content_blocks on content_blocks.block_id = search.rowid
+join messages on messages.message_id = content_blocks.message_id
+where search match coalesce(nullif(:words, ''), 'tea')
+    and messages.sent_at >= coalesce(nullif(:since, ''), '0000')
+    and messages.sent_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
+order by search.rank
+limit coalesce(nullif(:limit, ''), 20);

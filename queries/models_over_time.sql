@@ -1,0 +1,12 @@
+-- Models over time
+-- How to read: which model did how much, month by month.
+-- Bar: cost_usd
+select
+    substr(response_date, 1, 7) as month,
+    model,
+    sum(response_count) as response_count,
+    sum(output_tokens) as output_tokens,
+    round(sum(cost_usd), 4) as cost_usd
+from daily_costs
+group by month, model
+order by month, cost_usd desc;

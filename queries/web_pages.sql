@@ -1,0 +1,10 @@
+-- Pages fetched and searches made
+-- How to read: the code is that of the page: a 404 is no error of the tool.
+-- :limit - rows to show; 20 without it
+select messages.sent_at, web_requests.kind, coalesce(web_requests.url, web_requests.query) as what, web_requests.status_code,
+    web_requests.response_bytes, web_requests.search_count, web_requests.duration_ms, messages.session_id
+from web_requests
+join tool_results on tool_results.tool_result_id = web_requests.tool_result_id
+join messages on messages.message_id = tool_results.message_id
+order by messages.sent_at desc
+limit coalesce(nullif(:limit, ''), 20);

@@ -1,0 +1,10 @@
+-- Every text that should be searchable is in the index, and nothing else.
+select search_texts.block_id, 'not in the index' as problem
+from search_texts
+left join search_docsize on search_docsize.id = search_texts.block_id
+where search_texts.text is not null and search_docsize.id is null
+union all
+select search_docsize.id, 'no longer a text'
+from search_docsize
+left join search_texts on search_texts.block_id = search_docsize.id
+where search_texts.text is null
