@@ -26,6 +26,14 @@ fn main() {
     );
     embed(
         &root,
+        "queries",
+        "QUERIES",
+        "include_str!",
+        "&str",
+        &mut code,
+    );
+    embed(
+        &root,
         "tests/checks",
         "CHECKS",
         "include_str!",

@@ -38,6 +38,14 @@ pub enum Command {
     Rebuild,
     /// Prove that the database is whole
     Check(CheckArguments),
+    /// Ask a question: one that ships with the program, or SQL
+    ///
+    /// Without a name it lists the questions. Only reading is possible here.
+    Query(QueryArguments),
+    /// Find words in prompts, answers, thinking and commands
+    Search(SearchArguments),
+    /// Read a session, as Markdown or JSON
+    Show(ShowArguments),
     /// Show the prices of models, or add your own
     #[command(subcommand)]
     Prices(PricesCommand),
@@ -135,4 +143,110 @@ pub struct PricesImportArguments {
     /// The first day that the prices hold, for rows without a day of their own
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub valid_from: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct QueryArguments {
+    /// A question; `cc-etl query` lists them
+    #[arg(value_name = "QUESTION", conflicts_with = "sql")]
+    pub name: Option<String>,
+    /// A question in SQL
+    #[arg(long, value_name = "TEXT")]
+    pub sql: Option<String>,
+    /// The value of a parameter; may be given several times
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub parameters: Vec<(String, String)>,
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Leave CSV cells as they are, also those that a spreadsheet would take for a formula
+    #[arg(long)]
+    pub csv_raw: bool,
+    /// Rows to print; default: 1000 in a table, else all
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
+    /// Seconds that the answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub timeout: u64,
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("give it as name=value")?;
+    Ok((name.trim_start_matches(':').to_string(), value.to_string()))
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArguments {
+    /// What to look for: words, "a phrase", pre*, one AND two, one OR two, one NOT two
+    #[arg(required = true, value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// Only in projects with this name or path, or a part of it
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+    /// Only from this day on
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<String>,
+    /// Only up to this day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub until: Option<String>,
+    /// Only what was said by one
+    #[arg(long, value_enum)]
+    pub role: Option<SearchRole>,
+    /// Only commands of this tool
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+    /// Matches to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SearchRole {
+    /// What the person said
+    You,
+    /// Answers
+    Claude,
+    /// Thinking
+    Thinking,
+    /// Commands of tools
+    Command,
+    /// Outputs of tools, where they are indexed
+    Result,
+}
+
+impl SearchRole {
+    /// The name in the statement.
+    pub fn name(self) -> &'static str {
+        match self {
+            SearchRole::You => "you",
+            SearchRole::Claude => "claude",
+            SearchRole::Thinking => "thinking",
+            SearchRole::Command => "command",
+            SearchRole::Result => "result",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The start of a session's id
+    #[arg(value_name = "SESSION")]
+    pub session: Option<String>,
+    /// The session that was last at work
+    #[arg(long, conflicts_with = "session")]
+    pub last: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = ShowFormat::Markdown)]
+    pub format: ShowFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ShowFormat {
+    /// To be read; tools are folded
+    Markdown,
+    /// For programs
+    Json,
 }

@@ -2,9 +2,12 @@
 
 pub mod check;
 pub mod prices;
+pub mod query;
 pub mod rebuild;
 pub mod restore;
 pub mod schema;
+pub mod search;
+pub mod show;
 pub mod sync;
 
 use crate::cli::Global;

@@ -42,6 +42,9 @@ const WORDS: &str = include_str!("../sql/words.sql");
 /// The views, by file name.
 pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
 
+/// The questions that ship with the program, by file name.
+pub const QUERIES: &[(&str, &str)] = embedded::QUERIES;
+
 /// Statements that return no rows if all is well, by file name.
 pub const CHECKS: &[(&str, &str)] = embedded::CHECKS;
 
@@ -310,6 +313,21 @@ pub fn open_with_prices_only() -> Result<Connection> {
     connection.execute_batch(SCHEMA)?;
     refresh_prices(&connection)?;
     Ok(connection)
+}
+
+/// The session whose id begins so; an error if there is none, or more than one.
+pub fn session_by_beginning(connection: &Connection, beginning: &str) -> Result<String> {
+    let mut statement = connection.prepare(statements::FIND_SESSIONS)?;
+    let matching = statement
+        .query_map([beginning], |row| row.get::<_, String>(0))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    match matching.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(Error::Usage(format!("no session begins with {beginning}"))),
+        [first, second, ..] => Err(Error::Usage(format!(
+            "{beginning} names more than one session, among them {first} and {second}"
+        ))),
+    }
 }
 
 /// What a statement without parameters returns.

@@ -46,6 +46,7 @@ pub mod normalize;
 pub mod pipeline;
 pub mod prices;
 pub mod progress;
+pub mod query;
 pub mod read;
 pub mod record;
 pub mod rows;

@@ -12,6 +12,9 @@ fn main() -> ExitCode {
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),
         Command::Check(arguments) => commands::check::run(&global, &arguments),
+        Command::Query(arguments) => commands::query::run(&global, &arguments),
+        Command::Search(arguments) => commands::search::run(&global, &arguments),
+        Command::Show(arguments) => commands::show::run(&global, &arguments),
         Command::Prices(command) => commands::prices::run(&global, &command),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     };

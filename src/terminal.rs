@@ -155,6 +155,52 @@ fn trim_zeros(text: String) -> String {
     }
 }
 
+/// How wide a full bar is.
+pub const BAR_WIDTH: usize = 16;
+
+/// A bar for a share between 0 and 1, in eighths of a character.
+pub fn bar(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// Bold and faint text, where the terminal shows it.
+pub struct Emphasis {
+    is_shown: bool,
+}
+
+/// The marks that statements put around matches: characters of private use, which no font has.
+const MARKS: [char; 2] = ['\u{e000}', '\u{e001}'];
+
+impl Emphasis {
+    /// Emphasis for standard output: none in files, pipes and with NO_COLOR.
+    #[allow(clippy::new_without_default)] // it looks at the terminal, which a default should not
+    pub fn new() -> Emphasis {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Emphasis {
+            is_shown: wanted && width().is_some(),
+        }
+    }
+
+    /// Less important text.
+    pub fn faint(&self, text: &str) -> String {
+        match self.is_shown {
+            true => format!("\x1b[2m{text}\x1b[0m"),
+            false => text.to_string(),
+        }
+    }
+
+    /// Text with marked parts: bold, else in brackets.
+    pub fn marked(&self, text: &str) -> String {
+        let marks = match self.is_shown {
+            true => ["\x1b[1m", "\x1b[0m"],
+            false => ["[", "]"],
+        };
+        text.replace(MARKS[0], marks[0]).replace(MARKS[1], marks[1])
+    }
+}
+
 /// A number with thousands apart: 12,345.
 pub fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();

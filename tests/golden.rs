@@ -3,7 +3,7 @@
 
 mod sandbox;
 
-use cc_etl::database::VIEWS;
+use cc_etl::database::{QUERIES, VIEWS};
 use cc_etl::schema_page;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -46,6 +46,10 @@ fn the_demo_gives_what_it_gave() {
             view.to_string(),
             dump(&connection, view, &all_columns(&connection, view)),
         );
+    }
+    for (file, sql) in QUERIES {
+        let name = format!("queries/{}", file.trim_end_matches(".sql"));
+        dumps.insert(name, dump_statement(&connection, sql, &[]));
     }
     let mut changed = Vec::new();
     for (name, dump) in dumps {
@@ -96,15 +100,19 @@ fn all_columns(connection: &Connection, view: &str) -> String {
 
 /// The rows of a table or view, a line each: `column: value`, without what is NULL.
 fn dump(connection: &Connection, name: &str, order: &str) -> String {
-    let left_out = NOT_CONTENT
-        .iter()
-        .find(|(table, _)| *table == name)
-        .map_or(&[][..], |(_, columns)| columns);
-    let mut statement = connection
-        .prepare(&format!("select * from {name} order by {order}"))
-        .unwrap();
+    let left_out = NOT_CONTENT.iter().find(|(table, _)| *table == name);
+    let left_out = left_out.map_or(&[][..], |(_, columns)| columns);
+    dump_statement(
+        connection,
+        &format!("select * from {name} order by {order}"),
+        left_out,
+    )
+}
+
+fn dump_statement(connection: &Connection, sql: &str, left_out: &[&str]) -> String {
+    let mut statement = connection.prepare(sql).unwrap();
     let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
-    let mut rows = statement.query([]).unwrap();
+    let mut rows = statement.raw_query();
     let mut text = String::new();
     while let Some(row) = rows.next().unwrap() {
         let mut cells = Vec::new();

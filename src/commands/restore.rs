@@ -61,23 +61,10 @@ fn sessions(connection: &Connection, beginnings: &[String]) -> Result<Option<Str
     if beginnings.is_empty() {
         return Ok(None);
     }
-    let mut found = Vec::new();
-    let mut statement = connection.prepare(sql::FIND_SESSIONS)?;
-    for beginning in beginnings {
-        let matching = statement
-            .query_map([beginning], |row| row.get::<_, String>(0))?
-            .collect::<rusqlite::Result<Vec<_>>>()?;
-        match matching.as_slice() {
-            [] => return Err(Error::Usage(format!("no session begins with {beginning}"))),
-            [one] => found.push(one.clone()),
-            [first, second, ..] => {
-                let message = format!(
-                    "{beginning} names more than one session, among them {first} and {second}"
-                );
-                return Err(Error::Usage(message));
-            }
-        }
-    }
+    let found: Vec<String> = beginnings
+        .iter()
+        .map(|beginning| database::session_by_beginning(connection, beginning))
+        .collect::<Result<_>>()?;
     Ok(Some(serde_json::json!(found).to_string()))
 }
 

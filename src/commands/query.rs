@@ -1,0 +1,112 @@
+//! `cc-etl query`: asks a question that ships with the program, or one in SQL.
+
+use super::{database_path, print};
+use crate::cli::{Global, QueryArguments};
+use crate::error::{Error, Result};
+use crate::format::{Answer, Format};
+use crate::query::{self, Question};
+use crate::terminal::{self, bar, grouped, sanitize};
+use rusqlite::types::Value;
+use std::time::Duration;
+
+/// Lists the questions, or asks one.
+pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
+    let question = match (&arguments.name, &arguments.sql) {
+        (None, None) => return list(),
+        (Some(name), _) => Some(query::find(name).ok_or_else(|| unknown(name))?),
+        (None, Some(_)) => None,
+    };
+    let sql = match (&question, &arguments.sql) {
+        (Some(question), _) => question.sql,
+        (None, sql) => sql.as_deref().unwrap_or_default(),
+    };
+    let timeout = Duration::from_secs(arguments.timeout);
+    let connection = query::open(&database_path(global)?, timeout)?;
+    let limit = match arguments.format {
+        Format::Table => Some(arguments.rows.unwrap_or(TABLE_ROWS)),
+        _ => arguments.rows,
+    };
+    let (mut answer, has_more) = query::ask(&connection, sql, &arguments.parameters, limit)?;
+    if arguments.format == Format::Table {
+        if let Some(question) = question.as_ref().filter(|_| !global.quiet) {
+            print(&format!("{}\n{}\n", question.title, question.how_to_read))?;
+        }
+        if let Some(column) = question.as_ref().and_then(|question| question.bar) {
+            add_bar(&mut answer, column);
+        }
+    }
+    print(&answer.format(arguments.format, arguments.csv_raw))?;
+    if has_more {
+        let shown = grouped(answer.rows.len() as i64);
+        eprintln!("cc-etl: only the first {shown} rows are shown; --rows N shows more");
+    }
+    Ok(())
+}
+
+/// So many rows of a table are shown without being asked for more.
+const TABLE_ROWS: usize = 1000;
+
+fn list() -> Result<()> {
+    let questions = query::questions();
+    let answer = Answer {
+        columns: ["question", "title", "parameters"]
+            .map(str::to_string)
+            .to_vec(),
+        rows: questions.iter().map(row).collect(),
+    };
+    print(&answer.format(Format::Table, true))?;
+    print("\ncc-etl query QUESTION --param name=value, or cc-etl query --sql 'select ...'")
+}
+
+fn row(question: &Question) -> Vec<Value> {
+    let parameters: Vec<&str> = question.parameters.iter().map(|(name, _)| *name).collect();
+    [
+        question.name.to_string(),
+        question.title.to_string(),
+        parameters.join(", "),
+    ]
+    .map(Value::Text)
+    .to_vec()
+}
+
+/// The question is not known: those that are spelt like it.
+fn unknown(name: &str) -> Error {
+    let similar: Vec<&str> = query::questions()
+        .iter()
+        .map(|question| question.name)
+        .filter(|other| other.contains(name) || other.split('_').any(|word| name.contains(word)))
+        .collect();
+    let name = sanitize(name);
+    Error::Usage(match similar.is_empty() {
+        true => format!("there is no question {name}; cc-etl query lists them"),
+        false => format!(
+            "there is no question {name}; do you mean {}?",
+            similar.join(", ")
+        ),
+    })
+}
+
+/// Adds a column that shows the size of a number as a bar.
+fn add_bar(answer: &mut Answer, column: &str) {
+    let Some(place) = answer.columns.iter().position(|name| name == column) else {
+        return;
+    };
+    let number = |value: &Value| match value {
+        Value::Integer(number) => *number as f64,
+        Value::Real(number) => *number,
+        _ => 0.0,
+    };
+    let greatest = answer
+        .rows
+        .iter()
+        .map(|row| number(&row[place]))
+        .fold(0.0, f64::max);
+    if greatest <= 0.0 {
+        return;
+    }
+    answer.columns.insert(place + 1, String::new());
+    for row in &mut answer.rows {
+        let drawn = bar(number(&row[place]) / greatest, terminal::BAR_WIDTH);
+        row.insert(place + 1, Value::Text(drawn));
+    }
+}

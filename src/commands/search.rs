@@ -1,0 +1,66 @@
+//! `cc-etl search`: finds words in prompts, answers, thinking and commands.
+
+use super::{database_path, print};
+use crate::cli::{Global, SearchArguments};
+use crate::database::statements as sql;
+use crate::error::{Error, Result};
+use crate::format::{Format, text};
+use crate::query;
+use crate::terminal::{Emphasis, sanitize};
+use std::time::Duration;
+
+/// Prints the best matches.
+pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
+    let connection = query::open(&database_path(global)?, Duration::from_secs(30))?;
+    let words = arguments.words.join(" ");
+    let ask = |words: &str| {
+        let parameters = [
+            ("words", Some(words)),
+            ("project", arguments.project.as_deref()),
+            ("since", arguments.since.as_deref()),
+            ("until", arguments.until.as_deref()),
+            ("role", arguments.role.map(|role| role.name())),
+            ("tool", arguments.tool.as_deref()),
+        ];
+        let mut given: Vec<(String, String)> = parameters
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value?.to_string())))
+            .collect();
+        given.push(("limit".to_string(), arguments.limit.to_string()));
+        query::ask(&connection, sql::SEARCH, &given, None)
+    };
+    // Words that are no query are looked for as they are.
+    let (answer, _) = match ask(&words) {
+        Err(Error::Usage(_)) => ask(&quoted(&words))?,
+        other => other?,
+    };
+    if arguments.format != Format::Table {
+        return print(&answer.format(arguments.format, false));
+    }
+    if answer.rows.is_empty() {
+        return print(&format!("nothing says {}", sanitize(&words)));
+    }
+    let emphasis = Emphasis::new();
+    for row in &answer.rows {
+        let cell = |column: usize| sanitize(&text(&row[column])).into_owned();
+        let (when, project, role, session, excerpt) = (cell(0), cell(1), cell(2), cell(3), cell(4));
+        let when = when.get(..16).unwrap_or(&when).replace('T', " ");
+        let session = session.get(..8).unwrap_or(&session);
+        print(&emphasis.faint(&format!("{when}  {project}  {role}  {session}")))?;
+        let line: Vec<&str> = excerpt.split_whitespace().collect();
+        print(&format!("  {}\n", emphasis.marked(&line.join(" "))))?;
+    }
+    let first = text(&answer.rows[0][3]);
+    print(&emphasis.faint(&format!(
+        "cc-etl show {} reads the session",
+        first.get(..8).unwrap_or(&first)
+    )))
+}
+
+/// Each word as a text of its own.
+fn quoted(words: &str) -> String {
+    let words = words
+        .split_whitespace()
+        .map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
+    words.collect::<Vec<_>>().join(" ")
+}

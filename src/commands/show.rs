@@ -1,0 +1,338 @@
+//! `cc-etl show`: a session to be read, as Markdown or JSON.
+
+use super::{database_path, print};
+use crate::cli::{Global, ShowArguments, ShowFormat};
+use crate::database::{self, statements as sql};
+use crate::error::{Error, Result};
+use crate::format::{Answer, text};
+use crate::query;
+use crate::terminal::sanitize;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use serde_json::{Value as Json, json};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Prints a conversation with its tools folded and its agents where they were called.
+pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
+    let path = database_path(global)?;
+    let connection = query::open(&path, Duration::from_secs(60))?;
+    let session_id = match (&arguments.session, arguments.last) {
+        (Some(beginning), _) => database::session_by_beginning(&connection, beginning)?,
+        (None, true) => last_session(&connection)?,
+        (None, false) => {
+            return Err(Error::Usage(
+                "name a session by the start of its id, or give --last".to_string(),
+            ));
+        }
+    };
+    let session = Session::read(&connection, &session_id)?;
+    let shown = match arguments.format {
+        ShowFormat::Markdown => session.markdown(),
+        ShowFormat::Json => session.json().to_string(),
+    };
+    print(&sanitize(shown.trim_end()))
+}
+
+fn last_session(connection: &Connection) -> Result<String> {
+    let (answer, _) = query::ask(connection, sql::LAST_SESSION, &[], None)?;
+    match answer.rows.first() {
+        Some(row) => Ok(text(&row[0])),
+        None => Err(Error::Usage(
+            "there is no session in the database".to_string(),
+        )),
+    }
+}
+
+/// A session, its messages by the agent that said them, and what belongs to each.
+struct Session {
+    head: HashMap<String, Value>,
+    /// By agent; 0 is the conversation itself.
+    messages: HashMap<i64, Vec<HashMap<String, Value>>>,
+    /// By message.
+    blocks: HashMap<i64, Vec<HashMap<String, Value>>>,
+    /// By the call that spawned them.
+    agents: HashMap<String, Vec<HashMap<String, Value>>>,
+}
+
+impl Session {
+    fn read(connection: &Connection, session_id: &str) -> Result<Session> {
+        let ask = |statement: &str| -> Result<Vec<HashMap<String, Value>>> {
+            let parameters = [("session".to_string(), session_id.to_string())];
+            let (answer, _) = query::ask(connection, statement, &parameters, None)?;
+            Ok(named(answer))
+        };
+        let head = ask(sql::SHOW_SESSION)?
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        let mut messages: HashMap<i64, Vec<_>> = HashMap::new();
+        for message in ask(sql::SHOW_MESSAGES)? {
+            messages
+                .entry(number(&message, "agent_key"))
+                .or_default()
+                .push(message);
+        }
+        let mut blocks: HashMap<i64, Vec<_>> = HashMap::new();
+        for block in ask(sql::SHOW_BLOCKS)? {
+            blocks
+                .entry(number(&block, "message_id"))
+                .or_default()
+                .push(block);
+        }
+        let mut agents: HashMap<String, Vec<_>> = HashMap::new();
+        for agent in ask(sql::SHOW_AGENTS)? {
+            agents
+                .entry(string(&agent, "spawned_by_tool_use_id"))
+                .or_default()
+                .push(agent);
+        }
+        Ok(Session {
+            head,
+            messages,
+            blocks,
+            agents,
+        })
+    }
+
+    fn markdown(&self) -> String {
+        let mut page = String::new();
+        let title = string(&self.head, "title");
+        let title = if title.is_empty() {
+            string(&self.head, "first_prompt")
+        } else {
+            title
+        };
+        let _ = writeln!(page, "# {}\n", title.lines().next().unwrap_or("A session"));
+        let _ = writeln!(
+            page,
+            "{} · {} · {} · {}\n",
+            string(&self.head, "project"),
+            string(&self.head, "git_branch"),
+            day_and_time(&string(&self.head, "started_at")),
+            string(&self.head, "session_id")
+        );
+        self.thread(&mut page, 0, &mut HashSet::new());
+        page
+    }
+
+    /// The messages of the conversation, or of an agent.
+    fn thread(&self, page: &mut String, agent_key: i64, seen: &mut HashSet<i64>) {
+        // Agents that spawned each other are shown once.
+        if !seen.insert(agent_key) {
+            return;
+        }
+        let mut speaker = String::new();
+        for message in self.messages.get(&agent_key).into_iter().flatten() {
+            let blocks = self.blocks.get(&number(message, "message_id"));
+            let said = said_by(message);
+            for block in blocks.into_iter().flatten() {
+                let mut part = String::new();
+                self.block(&mut part, message, block, seen);
+                if part.trim().is_empty() {
+                    continue;
+                }
+                if said != speaker {
+                    speaker.clone_from(&said);
+                    let _ = writeln!(
+                        page,
+                        "## {said} · {}\n",
+                        day_and_time(&string(message, "sent_at"))
+                    );
+                }
+                let _ = writeln!(page, "{}\n", part.trim_end());
+            }
+        }
+    }
+
+    fn block(
+        &self,
+        page: &mut String,
+        message: &HashMap<String, Value>,
+        block: &HashMap<String, Value>,
+        seen: &mut HashSet<i64>,
+    ) {
+        match string(block, "type").as_str() {
+            "thinking" => fold(page, "thinking", &string(block, "text")),
+            "tool_use" => {
+                let name = string(block, "name");
+                let what = string(block, "what");
+                let outcome = string(block, "outcome");
+                let line = what.lines().next().unwrap_or_default();
+                let ended = if outcome == "ok" {
+                    String::new()
+                } else {
+                    format!(" ({})", outcome.replace('_', " "))
+                };
+                let body = format!(
+                    "{}\n{}\n{}",
+                    fence(&string(block, "input_json"), "json"),
+                    string(block, "denial_reason"),
+                    fence(&string(block, "result"), "")
+                );
+                fold(page, &format!("{name}: {line}{ended}"), &body);
+                for agent in self
+                    .agents
+                    .get(&string(block, "tool_use_id"))
+                    .into_iter()
+                    .flatten()
+                {
+                    let mut inner = String::new();
+                    self.thread(&mut inner, number(agent, "agent_key"), seen);
+                    let kind = string(agent, "agent_type");
+                    fold(
+                        page,
+                        &format!("agent {kind} {}", string(agent, "agent_id")),
+                        &inner,
+                    );
+                }
+            }
+            "tool_result" => {}
+            "image" | "document" => {
+                let _ = writeln!(
+                    page,
+                    "[{} {}]",
+                    string(block, "type"),
+                    string(block, "media_type")
+                );
+            }
+            _ if string(message, "prompt_kind") == "machine" => {
+                fold(
+                    page,
+                    &string(message, "machine_kind").replace('_', " "),
+                    &string(block, "text"),
+                );
+            }
+            _ => {
+                let _ = writeln!(page, "{}", string(block, "text"));
+            }
+        }
+    }
+
+    fn json(&self) -> Json {
+        let mut session = object(&self.head);
+        session["messages"] = self.thread_json(0, &mut HashSet::new());
+        session
+    }
+
+    fn thread_json(&self, agent_key: i64, seen: &mut HashSet<i64>) -> Json {
+        if !seen.insert(agent_key) {
+            return json!([]);
+        }
+        let mut messages = Vec::new();
+        for message in self.messages.get(&agent_key).into_iter().flatten() {
+            let mut shown = object(message);
+            let mut blocks = Vec::new();
+            for block in self
+                .blocks
+                .get(&number(message, "message_id"))
+                .into_iter()
+                .flatten()
+            {
+                let mut part = object(block);
+                let spawned: Vec<Json> = self
+                    .agents
+                    .get(&string(block, "tool_use_id"))
+                    .into_iter()
+                    .flatten()
+                    .map(|agent| {
+                        let mut inner = object(agent);
+                        inner["messages"] = self.thread_json(number(agent, "agent_key"), seen);
+                        inner
+                    })
+                    .collect();
+                if !spawned.is_empty() {
+                    part["agents"] = json!(spawned);
+                }
+                blocks.push(part);
+            }
+            shown["blocks"] = json!(blocks);
+            messages.push(shown);
+        }
+        json!(messages)
+    }
+}
+
+fn named(answer: Answer) -> Vec<HashMap<String, Value>> {
+    let columns = answer.columns;
+    let rows = answer.rows.into_iter();
+    rows.map(|row| columns.iter().cloned().zip(row).collect())
+        .collect()
+}
+
+fn string(row: &HashMap<String, Value>, name: &str) -> String {
+    row.get(name).map(text).unwrap_or_default()
+}
+
+fn number(row: &HashMap<String, Value>, name: &str) -> i64 {
+    match row.get(name) {
+        Some(Value::Integer(number)) => *number,
+        _ => 0,
+    }
+}
+
+/// The columns that say something.
+fn object(row: &HashMap<String, Value>) -> Json {
+    let mut names: Vec<&String> = row.keys().collect();
+    names.sort();
+    let mut object = json!({});
+    for name in names {
+        match &row[name] {
+            Value::Null => {}
+            Value::Integer(number) => object[name] = json!(number),
+            Value::Real(number) => object[name] = json!(number),
+            other => object[name] = json!(text(other)),
+        }
+    }
+    object
+}
+
+fn said_by(message: &HashMap<String, Value>) -> String {
+    let model = string(message, "model");
+    match (
+        string(message, "type").as_str(),
+        string(message, "prompt_kind").as_str(),
+    ) {
+        ("assistant", _) if !model.is_empty() => format!("Claude ({model})"),
+        ("assistant", _) => "Claude".to_string(),
+        (_, "human" | "slash_command" | "bash_command" | "memory_note" | "sdk_prompt") => {
+            "You".to_string()
+        }
+        (_, "agent_prompt" | "agent_message") => "To the agent".to_string(),
+        (_, "interrupt") => "You interrupted".to_string(),
+        (_, "compact_summary") => "Summary of what was before".to_string(),
+        (_, "tool_result") => "You, meanwhile".to_string(),
+        ("system", _) => "Claude Code".to_string(),
+        (_, "machine") => "Claude Code".to_string(),
+        (other, _) => other.to_string(),
+    }
+}
+
+fn day_and_time(timestamp: &str) -> String {
+    timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
+}
+
+fn fold(page: &mut String, summary: &str, body: &str) {
+    if body.trim().is_empty() {
+        return;
+    }
+    let summary = summary.replace('&', "&amp;").replace('<', "&lt;");
+    let _ = writeln!(
+        page,
+        "<details><summary>{summary}</summary>\n\n{}\n\n</details>",
+        body.trim()
+    );
+}
+
+/// A text as code, with a fence longer than any it holds.
+fn fence(text: &str, language: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let mut marks = "```".to_string();
+    while text.contains(&marks) {
+        marks.push('`');
+    }
+    format!("{marks}{language}\n{}\n{marks}", text.trim_end())
+}

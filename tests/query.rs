@@ -1,0 +1,266 @@
+//! Asking, searching and reading.
+
+mod sandbox;
+
+use sandbox::{Sandbox, text};
+
+fn demo() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    sandbox
+}
+
+#[test]
+fn the_questions_are_listed_with_their_titles() {
+    let list = demo().ok(&["query"]);
+    assert!(
+        list.contains("expensive_sessions") && list.contains("Most expensive sessions"),
+        "{list}"
+    );
+}
+
+#[test]
+fn every_question_can_be_asked_in_every_form() {
+    let sandbox = demo();
+    for (file, _) in cc_etl::database::QUERIES {
+        let name = file.trim_end_matches(".sql");
+        for format in ["table", "csv", "json", "jsonl", "markdown"] {
+            let printed = sandbox.ok(&["query", name, "--format", format]);
+            assert!(
+                !printed.trim().is_empty() || format == "jsonl",
+                "{name} as {format}"
+            );
+            if format == "json" {
+                let _: serde_json::Value = serde_json::from_str(&printed).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_are_bound_and_unknown_ones_refused() {
+    let sandbox = demo();
+    let all = sandbox.ok(&["query", "recent_sessions", "--format", "jsonl"]);
+    let one = sandbox.ok(&[
+        "query",
+        "recent_sessions",
+        "--format",
+        "jsonl",
+        "--param",
+        "limit=1",
+        "--param",
+        "project=star-map",
+    ]);
+    assert!(all.lines().count() > 10);
+    assert_eq!(one.lines().count(), 1);
+    assert!(one.contains("star-map"), "{one}");
+    let injected = sandbox.ok(&[
+        "query",
+        "recent_sessions",
+        "--format",
+        "jsonl",
+        "--param",
+        "project=' or 1=1 --",
+    ]);
+    assert_eq!(injected.trim(), "");
+    assert_eq!(
+        sandbox
+            .run(&["query", "recent_sessions", "--param", "colour=red"])
+            .status
+            .code(),
+        Some(2)
+    );
+    assert_eq!(
+        sandbox
+            .run(&["query", "recent_sessions", "--param", "limit"])
+            .status
+            .code(),
+        Some(2)
+    );
+    let unknown = sandbox.run(&["query", "expensive_session"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        text(&unknown.stderr).contains("expensive_sessions"),
+        "{}",
+        text(&unknown.stderr)
+    );
+}
+
+#[test]
+fn a_table_says_when_rows_are_left_out() {
+    let sandbox = demo();
+    let output = sandbox.run(&["query", "--sql", "select uuid from messages", "--rows", "3"]);
+    assert_eq!(text(&output.stdout).lines().count(), 5);
+    assert!(
+        text(&output.stderr).contains("first 3 rows"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(
+        sandbox
+            .ok(&[
+                "query",
+                "--sql",
+                "select uuid from messages",
+                "--format",
+                "jsonl"
+            ])
+            .lines()
+            .count(),
+        725
+    );
+}
+
+#[test]
+fn words_are_found_where_they_were_said() {
+    let sandbox = demo();
+    let found = sandbox.ok(&["search", "existing", "helper", "--role", "you"]);
+    assert!(found.contains("no, use the [existing] [helper]"), "{found}");
+    assert!(
+        sandbox
+            .ok(&["search", "helper", "--project", "star-map"])
+            .contains("nothing says")
+    );
+    assert!(
+        sandbox
+            .ok(&["search", "helper", "--until", "2020-01-01"])
+            .contains("nothing says")
+    );
+    // What is no query is looked for as it is.
+    assert!(sandbox.ok(&["search", "money.ts"]).contains("[money.ts]"));
+    let json = sandbox.ok(&["search", "helper", "--format", "json"]);
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&json)
+            .unwrap()
+            .as_array()
+            .unwrap()
+            .len()
+            > 1
+    );
+}
+
+#[test]
+fn the_output_of_tools_can_be_searched_on_request() {
+    let sandbox = Sandbox::new();
+    let line = r#"{"parentUuid":null,"uuid":"a","type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a rare word: xylophone"}]}}"#;
+    sandbox.write("projects/-w/a.jsonl", format!("{line}\n"));
+    sandbox.sync();
+    assert!(
+        sandbox
+            .ok(&["search", "xylophone"])
+            .contains("nothing says")
+    );
+    sandbox.sync_with(&["--index-tool-output"]);
+    sandbox.check();
+    assert!(
+        sandbox
+            .ok(&["search", "xylophone", "--role", "result"])
+            .contains("[xylophone]")
+    );
+    // From then on without asking again.
+    sandbox.write(
+        "projects/-w/b.jsonl",
+        format!(
+            "{}\n",
+            line.replace("\"a\"", "\"b\"")
+                .replace("xylophone", "zither")
+        ),
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert!(sandbox.ok(&["search", "zither"]).contains("[zither]"));
+    sandbox.ok(&["rebuild"]);
+    sandbox.check();
+    assert!(sandbox.ok(&["search", "zither"]).contains("[zither]"));
+}
+
+#[test]
+fn a_session_is_shown_with_its_agents_in_place() {
+    let sandbox = demo();
+    let page = sandbox.ok(&["show", "5e550013"]);
+    assert!(page.starts_with("# Reviews for teas\n"), "{page}");
+    let call = page.find("Agent: Propose review table").unwrap();
+    let agent = page
+        .find("agent database-designer a13de51600000001a")
+        .unwrap();
+    let later = page.find("To the agent").unwrap();
+    assert!(call < agent && agent < later);
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.ok(&["show", "5e550013", "--format", "json"])).unwrap();
+    assert_eq!(json["title"], "Reviews for teas");
+    assert!(json["messages"].as_array().unwrap().len() > 5);
+    assert!(sandbox.ok(&["show", "--last"]).contains("The sale is live"));
+    assert_eq!(sandbox.run(&["show"]).status.code(), Some(2));
+    assert_eq!(sandbox.run(&["show", "5e55"]).status.code(), Some(2));
+}
+
+#[test]
+fn sql_can_do_nothing_but_read() {
+    let sandbox = demo();
+    let file = sandbox.path("stolen.db");
+    let file = file.to_str().unwrap();
+    let before = std::fs::metadata(sandbox.database()).unwrap().len();
+    for sql in [
+        "delete from messages",
+        "update messages set uuid = 'x'",
+        "insert into settings values ('a', 'b')",
+        "replace into settings values ('a', 'b')",
+        "drop table messages",
+        "drop view prompts",
+        "create table t (a)",
+        "create temp table t (a)",
+        "create view v as select 1",
+        "create temp view v as select 1",
+        "create index i on messages (model)",
+        "create trigger t after insert on settings begin select 1; end",
+        "create virtual table t using fts5(a)",
+        "alter table messages add column x",
+        &format!("vacuum into '{file}'"),
+        "vacuum",
+        &format!("attach '{file}' as other"),
+        &format!("attach 'file:{file}?mode=rwc' as other"),
+        "detach main",
+        "pragma journal_mode = delete",
+        "pragma writable_schema = on",
+        "pragma query_only = off",
+        "pragma user_version = 7",
+        "pragma foreign_keys",
+        "pragma data_version = 1",
+        "reindex",
+        "analyze",
+        "begin immediate",
+        "commit",
+        "savepoint a",
+        "select load_extension('x')",
+        "insert into search (search) values ('delete-all')",
+        "with t as (select 1) insert into settings select 'a', 'b' from t",
+        "explain delete from messages",
+        "select 1; delete from messages",
+    ] {
+        let output = sandbox.run(&["query", "--sql", sql]);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{sql}\n{}{}",
+            text(&output.stdout),
+            text(&output.stderr)
+        );
+    }
+    assert!(!std::path::Path::new(file).exists());
+    assert_eq!(std::fs::metadata(sandbox.database()).unwrap().len(), before);
+    sandbox.check();
+}
+
+#[test]
+fn a_question_without_end_is_stopped() {
+    let sandbox = demo();
+    let endless =
+        "with recursive a(n) as (select 1 union all select n + 1 from a) select count(*) from a";
+    let output = sandbox.run(&["query", "--sql", endless, "--timeout", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--timeout"),
+        "{}",
+        text(&output.stderr)
+    );
+}
