@@ -898,13 +898,150 @@ create table correction_phrases (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
+-- For BI tools
+-------------------------------------------------------------------------------------------------------------------
+
+-- Small tables that say in declared types what the views say: a view's computed column has no type over ODBC and JDBC, a
+-- 32-bit INTEGER overflows there, and times with T and Z break their filters. So these tables are not strict: times are
+-- DATETIME as 2026-01-31 09:15:00 (UTC), with the same in seconds since 1970 (*_unix) for Grafana. What is not known is ''
+-- in the columns that tell rows apart. Sync and `prices import` keep them up; no text of a conversation is in them.
+
+create table bi_session_days (
+    -- One row per session, day, model and machine: tokens and cost.
+    session_id TEXT not null, -- '' when the answer belongs to none
+    activity_date DATE, -- UTC; NULL when no line says when
+    model TEXT not null,
+    machine TEXT not null, -- that the answer was recorded on
+    project TEXT not null,
+    response_count BIGINT not null, -- answers of the API
+    input_tokens BIGINT not null,
+    output_tokens BIGINT not null, -- as recorded
+    estimated_output_tokens BIGINT not null, -- with estimates in place of placeholders
+    cache_write_tokens BIGINT not null,
+    cache_read_tokens BIGINT not null,
+    web_search_count BIGINT not null,
+    unpriced_count BIGINT not null, -- answers whose price is not known
+    cost_usd DOUBLE, -- NULL when no price is known
+    estimated_cost_usd DOUBLE, -- with estimates in place of placeholders
+    agent_cost_usd DOUBLE, -- of cost_usd, what sub-agents spent
+    primary key (session_id, activity_date, model, machine)
+);
+create index bi_session_days_by_date on bi_session_days (activity_date);
+
+create table bi_days (
+    -- One row per day, model, project and machine: tokens and cost.
+    activity_date DATE, -- UTC; NULL when no line says when
+    model TEXT not null,
+    project TEXT not null,
+    machine TEXT not null,
+    session_count BIGINT not null, -- with an answer on that day
+    response_count BIGINT not null, -- answers of the API
+    input_tokens BIGINT not null,
+    output_tokens BIGINT not null, -- as recorded
+    estimated_output_tokens BIGINT not null, -- with estimates in place of placeholders
+    cache_write_tokens BIGINT not null,
+    cache_read_tokens BIGINT not null,
+    web_search_count BIGINT not null,
+    unpriced_count BIGINT not null, -- answers whose price is not known
+    cost_usd DOUBLE, -- NULL when no price is known
+    estimated_cost_usd DOUBLE, -- with estimates in place of placeholders
+    agent_cost_usd DOUBLE, -- of cost_usd, what sub-agents spent
+    day_began_at DATETIME, -- the same day for tools that want a time
+    day_began_unix BIGINT,
+    primary key (activity_date, model, project, machine)
+);
+
+create table bi_tools (
+    -- One row per session, day, tool and kind of agent that called it.
+    session_id TEXT not null,
+    activity_date DATE, -- UTC, of the call
+    tool_name TEXT not null,
+    agent_type TEXT not null, -- '' for the session itself
+    mcp_server TEXT,
+    project TEXT not null,
+    machine TEXT not null,
+    call_count BIGINT not null,
+    ok_count BIGINT not null,
+    error_count BIGINT not null, -- errors, timeouts and invalid input
+    denied_count BIGINT not null, -- by the person, a rule or a hook
+    stopped_count BIGINT not null, -- interrupted or cancelled
+    pending_count BIGINT not null, -- without an answer
+    timed_count BIGINT not null, -- calls that ran and whose duration is known
+    duration_ms BIGINT not null, -- of these, all together
+    result_bytes BIGINT not null,
+    is_mcp BOOLEAN not null check (is_mcp in (0, 1)),
+    day_began_at DATETIME,
+    day_began_unix BIGINT,
+    primary key (session_id, activity_date, tool_name, agent_type)
+);
+create index bi_tools_by_date on bi_tools (activity_date);
+
+create table bi_feedback (
+    -- One row per signal from the person; what was said is in the view feedback.
+    session_id TEXT not null,
+    signal_number BIGINT not null, -- in the session, from 1
+    kind TEXT not null, -- denial, interruption, plan_rejected, answer, correction, queued_prompt, prompt
+    tool_name TEXT, -- of the call that it is about
+    tool_use_id TEXT,
+    model TEXT, -- that it is about
+    agent_type TEXT,
+    git_branch TEXT,
+    project TEXT not null,
+    machine TEXT not null,
+    text_length BIGINT not null, -- characters that the person typed
+    is_trivial BOOLEAN not null check (is_trivial in (0, 1)),
+    said_at DATETIME,
+    said_unix BIGINT,
+    primary key (session_id, signal_number)
+);
+create index bi_feedback_by_time on bi_feedback (said_at);
+
+create table bi_sessions (
+    -- One row per session, its agents included.
+    session_id TEXT not null primary key,
+    project TEXT not null,
+    machine TEXT not null, -- that its first message was recorded on
+    title TEXT,
+    git_branch TEXT,
+    version TEXT, -- of Claude Code
+    entrypoint TEXT,
+    main_model TEXT, -- that cost most
+    message_count BIGINT not null,
+    prompt_count BIGINT not null, -- what the person said, however it was said
+    denial_count BIGINT not null, -- rejected plans included
+    correction_count BIGINT not null,
+    interruption_count BIGINT not null,
+    tool_call_count BIGINT not null,
+    tool_error_count BIGINT not null,
+    agent_count BIGINT not null,
+    changed_file_count BIGINT not null,
+    lines_added BIGINT not null,
+    lines_removed BIGINT not null,
+    response_count BIGINT not null,
+    input_tokens BIGINT not null,
+    output_tokens BIGINT not null,
+    cache_write_tokens BIGINT not null,
+    cache_read_tokens BIGINT not null,
+    unpriced_count BIGINT not null, -- answers whose price is not known
+    duration_s BIGINT, -- from its first to its last message
+    cost_usd DOUBLE, -- NULL when no price is known
+    estimated_cost_usd DOUBLE, -- with estimates in place of placeholders
+    is_background BOOLEAN not null check (is_background in (0, 1)),
+    started_at DATETIME,
+    started_unix BIGINT,
+    ended_at DATETIME,
+    ended_unix BIGINT
+);
+create index bi_sessions_by_start on bi_sessions (started_at);
+
+-------------------------------------------------------------------------------------------------------------------
 -- Search
 -------------------------------------------------------------------------------------------------------------------
 
 create table settings (
     -- One row per choice that holds for the whole database.
-    setting text not null primary key, -- index_tool_output
-    value text not null
+    setting text not null primary key, -- index_tool_output, bi_basis
+    value text not null -- of bi_basis a hash of the prices, words and views that the bi_ tables were made with
 ) strict;
 
 -- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.

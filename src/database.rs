@@ -14,7 +14,7 @@ mod tool_uses;
 
 use crate::error::{Error, Result};
 use crate::format::Answer;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -255,9 +255,50 @@ fn is_index(statement: &str) -> bool {
         .any(|line| line.starts_with("create index"))
 }
 
-/// Puts the views of this program in place of those that the database has. Those that are the same are left alone, so
-/// that a sync with nothing new writes nothing.
-pub fn refresh_views(connection: &Connection) -> Result<()> {
+/// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
+/// alone, so that a sync with nothing new writes nothing.
+pub fn refresh(connection: &Connection) -> Result<()> {
+    let transaction = connection.unchecked_transaction()?;
+    refresh_prices(connection)?;
+    refresh_words(connection)?;
+    refresh_views(connection)?;
+    refresh_bi(connection)?;
+    Ok(transaction.commit()?)
+}
+
+/// Makes the tables for BI tools anew if what they depend on besides the transcripts has changed: prices, words, views.
+pub fn refresh_bi(connection: &Connection) -> Result<()> {
+    let basis = bi_basis(connection)?;
+    let known: Option<String> = connection
+        .query_row(statements::FIND_SETTING, ["bi_basis"], |row| row.get(0))
+        .optional()?;
+    if known.as_ref() == Some(&basis) {
+        return Ok(());
+    }
+    connection.execute_batch(statements::CREATE_TOUCHED)?;
+    connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
+    connection.execute_batch(statements::REFRESH_BI)?;
+    connection.execute_batch(statements::FORGET_TOUCHED)?;
+    connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
+    Ok(())
+}
+
+/// A hash of what the tables for BI tools depend on besides the transcripts.
+fn bi_basis(connection: &Connection) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(statements::REFRESH_BI.as_bytes());
+    for (_, view) in VIEWS {
+        hasher.update(view.as_bytes());
+    }
+    let mut statement = connection.prepare(statements::BI_BASIS)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        hasher.update(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+fn refresh_views(connection: &Connection) -> Result<()> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
     let present = statement
@@ -293,16 +334,15 @@ pub fn refresh_views(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Puts the prices of this program in place of those that the database has.
-pub fn refresh_prices(connection: &Connection) -> Result<()> {
+fn refresh_prices(connection: &Connection) -> Result<()> {
     connection.execute_batch(statements::CREATE_BUILTIN_PRICES)?;
     connection.execute_batch(PRICES)?;
     connection.execute_batch(statements::REFRESH_BUILTIN_PRICES)?;
     Ok(())
 }
 
-/// Adds the words of this program to those that the database has.
-pub fn refresh_words(connection: &Connection) -> Result<()> {
+/// Adds words; those that the user took out stay out.
+fn refresh_words(connection: &Connection) -> Result<()> {
     connection.execute_batch(WORDS)?;
     Ok(())
 }
@@ -348,5 +388,7 @@ fn resolve(connection: &Connection) -> Result<()> {
             error
         })?;
     }
+    connection.execute_batch(statements::REFRESH_BI)?;
+    connection.execute_batch(statements::FORGET_TOUCHED)?;
     Ok(())
 }

@@ -50,7 +50,7 @@ pub fn tables() -> Vec<Table> {
                 grain: String::new(),
                 columns: Vec::new(),
             });
-        } else if line.starts_with(") strict") {
+        } else if line.starts_with(')') {
             is_inside = false;
         } else if is_inside && let Some(table) = tables.last_mut() {
             table.read_line(line);

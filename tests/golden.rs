@@ -26,6 +26,7 @@ const NOT_CONTENT: &[(&str, &[&str])] = &[
         ],
     ),
     ("archive_chunks", &["content"]),
+    ("settings", &["value"]),
 ];
 
 #[test]

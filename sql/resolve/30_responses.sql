@@ -6,6 +6,13 @@ join tool_uses using (tool_use_id)
 join messages using (message_id)
 where messages.api_response_id is not null and tool_uses.name = 'WebSearch';
 
+-- A response may leave one session for another.
+insert or ignore into touched_sessions (session_id)
+select api_responses.session_id
+from touched_responses
+join api_responses using (api_response_id)
+where api_responses.session_id is not null;
+
 -- One response, many lines: the line that is counted, and the earliest one. The rule is on the set of lines, so the order
 -- of their arrival does not matter.
 create temp table response_lines as

@@ -45,20 +45,35 @@ from (
 )
 where place = 1;
 
-update projects
-set path = null, repository_path = null
-where project_id in (select project_id from touched_projects);
+create temp table project_names as
+select
+    projects.project_id,
+    project_paths.path,
+    repository_path(project_paths.path, project_paths.original_cwd) as repository_path,
+    coalesce(
+        last_part(coalesce(repository_path(project_paths.path, project_paths.original_cwd), project_paths.path)),
+        projects.directory_name
+    ) as name
+from projects
+left join project_paths using (project_id)
+where projects.project_id in (select project_id from touched_projects);
+
+-- What shows the name of a project has another one now.
+insert or ignore into touched_sessions (session_id)
+select sessions.session_id
+from project_names
+join projects using (project_id)
+join sessions using (project_id)
+where project_names.name is not projects.name;
 
 update projects
 set
-    path = project_paths.path,
-    repository_path = repository_path(project_paths.path, project_paths.original_cwd)
-from project_paths
-where project_paths.project_id = projects.project_id;
+    path = project_names.path,
+    repository_path = project_names.repository_path,
+    name = project_names.name
+from project_names
+where project_names.project_id = projects.project_id;
 
-update projects
-set name = coalesce(last_part(coalesce(repository_path, path)), directory_name)
-where project_id in (select project_id from touched_projects);
-
+drop table project_names;
 drop table project_paths;
 drop table touched_projects;

@@ -34,3 +34,8 @@ delete from api_responses;
 delete from usage_lines;
 delete from model_aliases where origin = 'builtin';
 update projects set path = null, name = directory_name;
+delete from bi_session_days;
+delete from bi_days;
+delete from bi_tools;
+delete from bi_feedback;
+delete from bi_sessions;

@@ -1,76 +1,42 @@
 create view response_costs as
 -- One row per answer of the API, with what each part of it cost and the price it was computed by. List prices, not a bill.
-with days as (
-    select distinct model, substr(responded_at, 1, 10) as response_date
-    from api_responses
+with
+-- Every day on which the price of a model changes.
+changes as (
+    select distinct model_aliases.model_name, model_aliases.model as priced_model, model_prices.valid_from
+    from model_aliases
+    join model_prices on model_prices.model in (model_aliases.model, model_aliases.model_name)
 ),
 
--- The price of a model on a day: the user's before the built-in one, the name as written before its alias, the latest
--- that holds; for a day before the first row of a model, that row.
-priced_days as (
+-- The price of a model from one of these days on: the user's before the built-in one, the name as written before its
+-- alias, the latest that holds. What is older than the first price has that one.
+periods as (
     select
-        days.model,
-        days.response_date,
-        coalesce(model_aliases.model, days.model) as priced_model,
-        coalesce(
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = days.model
-                    and model_prices.valid_from <= days.response_date
-                    and model_prices.origin = 'user'
-                order by model_prices.valid_from desc
-                limit 1
-            ),
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = model_aliases.model
-                    and model_prices.valid_from <= days.response_date
-                    and model_prices.origin = 'user'
-                order by model_prices.valid_from desc
-                limit 1
-            ),
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = days.model
-                    and model_prices.valid_from <= days.response_date
-                order by model_prices.valid_from desc
-                limit 1
-            ),
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = model_aliases.model
-                    and model_prices.valid_from <= days.response_date
-                order by model_prices.valid_from desc
-                limit 1
-            ),
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = days.model
-                order by model_prices.valid_from, model_prices.origin desc
-                limit 1
-            ),
-            (
-                select model_prices.model_price_id
-                from model_prices
-                where model_prices.model = model_aliases.model
-                order by model_prices.valid_from, model_prices.origin desc
-                limit 1
-            )
+        changes.model_name,
+        changes.priced_model,
+        case
+            when row_number() over of_model > 1 then changes.valid_from
+            else ''
+        end as begins_on,
+        lead(changes.valid_from, 1, '9999') over of_model as ends_before,
+        (
+            select model_prices.model_price_id
+            from model_prices
+            where model_prices.model in (changes.priced_model, changes.model_name)
+                and model_prices.valid_from <= changes.valid_from
+            order by
+                model_prices.origin desc, model_prices.model = changes.model_name desc, model_prices.valid_from desc
+            limit 1
         ) as model_price_id
-    from days
-    left join model_aliases on model_aliases.model_name = days.model
+    from changes
+    window of_model as (partition by changes.model_name order by changes.valid_from)
 ),
 
 rated as (
     select
         api_responses.*,
-        priced_days.response_date,
-        priced_days.priced_model,
+        substr(api_responses.responded_at, 1, 10) as response_date,
+        coalesce(periods.priced_model, api_responses.model) as priced_model,
         model_prices.model_price_id,
         model_prices.valid_from as price_valid_from,
         model_prices.origin as price_origin,
@@ -88,10 +54,11 @@ rated as (
         model_prices.long_cache_write_5m_usd, model_prices.long_cache_write_1h_usd, model_prices.long_cache_read_usd,
         model_prices.web_search_usd
     from api_responses
-    left join priced_days
-        on priced_days.model is api_responses.model
-        and priced_days.response_date is substr(api_responses.responded_at, 1, 10)
-    left join model_prices on model_prices.model_price_id = priced_days.model_price_id
+    left join periods
+        on periods.model_name = api_responses.model
+        and coalesce(substr(api_responses.responded_at, 1, 10), '') >= periods.begins_on
+        and coalesce(substr(api_responses.responded_at, 1, 10), '') < periods.ends_before
+    left join model_prices on model_prices.model_price_id = periods.model_price_id
 ),
 
 parts as (

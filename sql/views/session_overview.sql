@@ -41,8 +41,10 @@ used as (
         sum(output_tokens) as output_tokens,
         sum(cache_write_tokens) as cache_write_tokens,
         sum(cache_read_tokens) as cache_read_tokens,
+        sum(cost_usd) as cost_usd,
+        sum(estimated_cost_usd) as estimated_cost_usd,
         group_concat(distinct model) as models
-    from api_responses
+    from response_costs
     group by session_id
 ),
 
@@ -73,6 +75,8 @@ select
     coalesce(used.output_tokens, 0) as output_tokens,
     coalesce(used.cache_write_tokens, 0) as cache_write_tokens,
     coalesce(used.cache_read_tokens, 0) as cache_read_tokens,
+    round(used.cost_usd, 6) as cost_usd, -- NULL when no price is known
+    round(used.estimated_cost_usd, 6) as estimated_cost_usd, -- with estimates where the recorded output is a placeholder
     cast(round((julianday(sessions.ended_at) - julianday(sessions.started_at)) * 86400) as integer) as duration_s,
     sessions.version,
     sessions.started_at,

@@ -63,6 +63,7 @@ fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
             inserter.insert(price)?;
         }
     }
+    database::refresh_bi(&connection)?;
     transaction.commit()?;
     database::close(connection)?;
     match global.quiet {

@@ -21,6 +21,7 @@ pub fn run(global: &Global) -> Result<()> {
     database::open_read_only(&path)?;
     let _lock = database::lock(&path)?;
     let connection = database::open(&path)?;
+    database::refresh(&connection)?;
     let reader = Arc::new(Mutex::new(database::open_read_only(&path)?));
     let files = archived_files(&connection)?;
     let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), global.quiet);
@@ -49,9 +50,6 @@ pub fn run(global: &Global) -> Result<()> {
     }
     progress.message("indexing");
     loader.commit()?;
-    database::refresh_prices(&connection)?;
-    database::refresh_words(&connection)?;
-    database::refresh_views(&connection)?;
     let counts = loader.counts.clone();
     drop(loader);
     drop(reader);

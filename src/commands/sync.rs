@@ -29,6 +29,7 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let _lock = database::lock(&path)?;
     let target = Target::open(&path)?;
     refuse_mixture(&target.connection, arguments.demo)?;
+    database::refresh(&target.connection)?;
 
     let mut report = Report::new(&path, started_at);
     let mut changes = Vec::new();
@@ -277,16 +278,13 @@ impl Target {
         })
     }
 
-    /// Makes all rows permanent and brings the views up to date.
+    /// Makes all rows permanent.
     fn settle(&self, loader: &mut Loader<'_>) -> Result<()> {
         if self.building.is_some() {
             loader.begin()?;
             database::create_indexes(&self.connection)?;
         }
-        loader.commit()?;
-        database::refresh_prices(&self.connection)?;
-        database::refresh_words(&self.connection)?;
-        database::refresh_views(&self.connection)
+        loader.commit()
     }
 
     fn close(self) -> Result<()> {

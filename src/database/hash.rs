@@ -23,7 +23,13 @@ pub struct TableHash {
 /// Columns that tell of the run, by table; `*` for the whole table.
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
+    ("settings", &["*"]),
     ("sources", &["machine", "root_path"]),
+    ("bi_session_days", &["machine"]),
+    ("bi_days", &["machine"]),
+    ("bi_tools", &["machine"]),
+    ("bi_feedback", &["machine"]),
+    ("bi_sessions", &["machine"]),
     (
         "files",
         &[

@@ -1,0 +1,3 @@
+select value
+from settings
+where setting = ?1;

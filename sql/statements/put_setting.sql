@@ -1,0 +1,3 @@
+insert into settings (setting, value)
+values (?1, ?2)
+on conflict (setting) do update set value = excluded.value;
