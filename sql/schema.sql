@@ -25,8 +25,8 @@ create table files (
     -- One row per version of a source file. A file that grew is the same version; a file that was rewritten is a new
     -- generation, and the rows of the old one stay.
     file_id integer primary key,
-    source_id integer not null references sources deferrable initially deferred,
-    project_id integer references projects deferrable initially deferred, -- the folder under projects/ it lies in
+    source_id integer not null references sources (source_id) deferrable initially deferred,
+    project_id integer references projects (project_id) deferrable initially deferred, -- the folder under projects/ it lies in
     path text not null, -- relative to the home, with '/'; bytes that are not UTF-8 are written as \xNN
     path_bytes blob, -- the path itself, only when it is not UTF-8
     kind text not null check (kind in (
@@ -59,7 +59,7 @@ create table archive_chunks (
     -- One row per MiB of a file's bytes: chunk n holds the bytes from n * 1048576 on, so the chunks of a file are the
     -- same however often it was synced while it grew.
     archive_chunk_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     position integer not null, -- n, from 0
     byte_offset integer not null, -- position * 1048576
     byte_length integer not null, -- 1048576 but for the last chunk
@@ -71,7 +71,7 @@ create table archive_chunks (
 create table rejected_lines (
     -- One row per fragment of a line that is not a record.
     rejected_line_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null, -- from 1
     byte_offset integer not null, -- of the fragment in the file
     reason text not null check (reason in (
@@ -113,7 +113,7 @@ create table unknown_kinds (
     name text not null, -- the type; for a key <record type>.<key>
     first_version text, -- lowest Claude Code version that wrote it
     occurrence_count integer not null, -- lines, copies included
-    file_id integer not null references files deferrable initially deferred, -- an example: the first by path
+    file_id integer not null references files (file_id) deferrable initially deferred, -- an example: the first by path
     line_number integer not null,
     unique (level, name)
 ) strict;
@@ -135,8 +135,8 @@ create table projects (
 create table sessions (
     -- One row per sessionId that a line names.
     session_id text not null primary key, -- sessionId
-    project_id integer references projects deferrable initially deferred,
-    title text, -- custom_title, else ai_title, else summary
+    project_id integer references projects (project_id) deferrable initially deferred,
+    title text, -- custom_title, else ai_title, else summary, else the first line of first_prompt, else the start of session_id
     custom_title text, -- given by the person
     ai_title text, -- given by the model
     summary text, -- of the resume list of old versions
@@ -160,10 +160,10 @@ create table sessions (
     agent_setting text, -- the agent that the session runs as
     agent_color text,
     team_name text,
-    forked_from_session_id text references sessions deferrable initially deferred, -- by /branch or the SDK
-    resumed_from_session_id text references sessions deferrable initially deferred, -- whose lines its file begins with
-    continued_in_session_id text references sessions deferrable initially deferred, -- its copy in the background
-    plan_session_id text references sessions deferrable initially deferred, -- that made the plan it carries out
+    forked_from_session_id text references sessions (session_id) deferrable initially deferred, -- by /branch or the SDK
+    resumed_from_session_id text references sessions (session_id) deferrable initially deferred, -- whose lines its file begins with
+    continued_in_session_id text references sessions (session_id) deferrable initially deferred, -- its copy in the background
+    plan_session_id text references sessions (session_id) deferrable initially deferred, -- that made the plan it carries out
     started_at text, -- first and last time of its messages
     ended_at text
 ) strict;
@@ -177,7 +177,7 @@ create index sessions_by_plan on sessions (plan_session_id) where plan_session_i
 create table agents (
     -- One row per sub-agent run.
     agent_key integer primary key,
-    session_id text not null references sessions deferrable initially deferred, -- the session it serves
+    session_id text not null references sessions (session_id) deferrable initially deferred, -- the session it serves
     agent_id text not null, -- agentId; for an inline agent of old versions 'inline-' and the uuid of its first message
     agent_type text, -- subagent_type
     description text,
@@ -191,8 +191,8 @@ create table agents (
         'prompt_suggestion',
         'side_question' -- /btw
     )), -- of an agent that Claude Code runs for itself
-    parent_agent_key integer references agents deferrable initially deferred,
-    spawned_by_tool_use_id text references tool_uses deferrable initially deferred,
+    parent_agent_key integer references agents (agent_key) deferrable initially deferred,
+    spawned_by_tool_use_id text references tool_uses (tool_use_id) deferrable initially deferred,
     link_method text not null check (link_method in (
         'meta', -- its meta.json names the call
         'result', -- toolUseResult.agentId
@@ -226,7 +226,7 @@ create index agents_by_type on agents (agent_type);
 create table agent_links (
     -- One row per agent, call and way in which lines tell that the call spawned the agent.
     agent_link_id integer primary key,
-    session_id text not null references sessions deferrable initially deferred,
+    session_id text not null references sessions (session_id) deferrable initially deferred,
     agent_id text not null,
     tool_use_id text not null, -- as written; the call may be nowhere
     method text not null check (method in (
@@ -245,13 +245,13 @@ create table messages (
     message_id integer primary key,
     uuid text not null unique,
     parent_uuid text, -- parentUuid, as written
-    parent_message_id integer references messages deferrable initially deferred,
+    parent_message_id integer references messages (message_id) deferrable initially deferred,
     logical_parent_uuid text, -- logicalParentUuid: what stood before a compaction
-    logical_parent_message_id integer references messages deferrable initially deferred,
-    session_id text references sessions deferrable initially deferred, -- sessionId; in agent files the parent's
-    agent_key integer references agents deferrable initially deferred, -- the agent that this is a message of
+    logical_parent_message_id integer references messages (message_id) deferrable initially deferred,
+    session_id text references sessions (session_id) deferrable initially deferred, -- sessionId; in agent files the parent's
+    agent_key integer references agents (agent_key) deferrable initially deferred, -- the agent that this is a message of
     agent_id text, -- agentId, as written
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null, -- from 1
     byte_offset integer not null, -- of the record in the file
     byte_length integer not null,
@@ -277,7 +277,7 @@ create table messages (
     command_arguments text,
     plan_session_id text, -- the session whose plan is handed over here
     model text, -- message.model
-    api_response_id integer references api_responses deferrable initially deferred, -- message.id
+    api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- message.id
     request_id text, -- requestId
     stop_reason text, -- message.stop_reason; NULL on all but the last line of a response in many versions
     prompt_id text, -- promptId: the turn
@@ -338,12 +338,12 @@ create index messages_with_logical_parent on messages (logical_parent_uuid) wher
 create table message_copies (
     -- One row per further line with the uuid of a message.
     message_copy_id integer primary key,
-    message_id integer not null references messages deferrable initially deferred,
-    file_id integer not null references files deferrable initially deferred,
+    message_id integer not null references messages (message_id) deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
     byte_length integer not null,
-    session_id text references sessions deferrable initially deferred,
+    session_id text references sessions (session_id) deferrable initially deferred,
     forked_from_session_id text, -- forkedFrom.sessionId
     reason text not null check (reason in (
         'rewritten_file', -- the same file before or after a rewrite
@@ -367,7 +367,7 @@ create table content_blocks (
     -- One row per block of a message; content that is a string is one text block. The parts inside a tool result are
     -- rows of their own, numbered by part_number.
     block_id integer primary key,
-    message_id integer not null references messages deferrable initially deferred,
+    message_id integer not null references messages (message_id) deferrable initially deferred,
     position integer not null, -- in the message, from 0
     part_number integer not null, -- 0 for the block itself, 1, 2, ... for the parts inside a tool result
     type text, -- text, thinking, tool_use, tool_result, image, document, ...
@@ -383,9 +383,9 @@ create table content_blocks (
 create table tool_uses (
     -- One row per tool call.
     tool_use_id text not null primary key, -- toolu_...
-    message_id integer not null references messages deferrable initially deferred,
-    block_id integer not null references content_blocks deferrable initially deferred,
-    tool_result_id integer references tool_results deferrable initially deferred, -- the earliest answer; NULL while there is none
+    message_id integer not null references messages (message_id) deferrable initially deferred,
+    block_id integer not null references content_blocks (block_id) deferrable initially deferred,
+    tool_result_id integer references tool_results (tool_result_id) deferrable initially deferred, -- the earliest answer; NULL while there is none
     name text,
     mcp_server text, -- of mcp__<server>__<tool>
     command text, -- the inputs that people filter by; all of them stand in input_json
@@ -409,18 +409,18 @@ create index tool_uses_by_name on tool_uses (name);
 create table tool_use_copies (
     -- One row per block that repeats a tool call of another message (a fork that gave new uuids). The call belongs to
     -- the message outside a sidechain, then the earliest, then the smallest uuid. The block keeps its JSON.
-    block_id integer primary key references content_blocks deferrable initially deferred,
-    tool_use_id text not null references tool_uses deferrable initially deferred
+    block_id integer primary key references content_blocks (block_id) deferrable initially deferred,
+    tool_use_id text not null references tool_uses (tool_use_id) deferrable initially deferred
 ) strict;
 create index tool_use_copies_by_tool_use on tool_use_copies (tool_use_id);
 
 create table tool_results (
     -- One row per answer to a tool call.
     tool_result_id integer primary key,
-    tool_use_id text references tool_uses deferrable initially deferred, -- NULL when the call is nowhere
+    tool_use_id text references tool_uses (tool_use_id) deferrable initially deferred, -- NULL when the call is nowhere
     source_tool_use_id text, -- tool_use_id, as written
-    message_id integer not null references messages deferrable initially deferred,
-    block_id integer not null unique references content_blocks deferrable initially deferred,
+    message_id integer not null references messages (message_id) deferrable initially deferred,
+    block_id integer not null unique references content_blocks (block_id) deferrable initially deferred,
     outcome text not null check (outcome in (
         'ok',
         'backgrounded', -- goes on behind the conversation
@@ -463,7 +463,7 @@ create index tool_results_by_source on tool_results (source_tool_use_id) where s
 create table file_changes (
     -- One row per file changed by a tool call.
     file_change_id integer primary key,
-    tool_use_id text not null references tool_uses deferrable initially deferred,
+    tool_use_id text not null references tool_uses (tool_use_id) deferrable initially deferred,
     file_path text not null,
     kind text not null check (kind in ('create', 'update', 'edit', 'notebook')),
     lines_added integer, -- NULL when nothing tells
@@ -483,7 +483,7 @@ create index file_changes_by_path on file_changes (file_path);
 create table git_operations (
     -- One row per commit, push, branch or pull request that a command made.
     git_operation_id integer primary key,
-    tool_result_id integer not null references tool_results deferrable initially deferred,
+    tool_result_id integer not null references tool_results (tool_result_id) deferrable initially deferred,
     kind text not null check (kind in ('commit', 'push', 'branch', 'pr')),
     action text, -- of a branch or pull request; of a commit its kind
     branch text,
@@ -496,7 +496,7 @@ create table git_operations (
 create table web_requests (
     -- One row per page fetched or search made.
     web_request_id integer primary key,
-    tool_result_id integer not null unique references tool_results deferrable initially deferred,
+    tool_result_id integer not null unique references tool_results (tool_result_id) deferrable initially deferred,
     kind text not null check (kind in ('fetch', 'search')),
     url text,
     query text,
@@ -509,11 +509,11 @@ create table web_requests (
 create table events (
     -- One row per record without a uuid: titles, modes, queue operations, summaries, snapshots, costs, links.
     event_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
     type text,
-    session_id text references sessions deferrable initially deferred, -- sessionId, else the session the file is named for
+    session_id text references sessions (session_id) deferrable initially deferred, -- sessionId, else the session the file is named for
     message_uuid text, -- the message it is about: leafUuid or messageId
     related_session_id text, -- another session that it names: continuedInSessionId or parentSessionId
     payload_json text not null, -- the record
@@ -529,12 +529,12 @@ create index events_with_summary on events (message_uuid) where type = 'summary'
 create table task_notifications (
     -- One row per notice about a task in the background, each time it was queued or delivered.
     task_notification_id integer primary key,
-    message_id integer references messages deferrable initially deferred, -- the message that delivers it
-    event_id integer references events deferrable initially deferred, -- the queue operation that holds it
-    file_id integer not null references files deferrable initially deferred,
+    message_id integer references messages (message_id) deferrable initially deferred, -- the message that delivers it
+    event_id integer references events (event_id) deferrable initially deferred, -- the queue operation that holds it
+    file_id integer not null references files (file_id) deferrable initially deferred,
     byte_offset integer not null, -- of the record
     position integer not null, -- in the record
-    session_id text references sessions deferrable initially deferred,
+    session_id text references sessions (session_id) deferrable initially deferred,
     task_id text, -- for agents the agentId
     tool_use_id text, -- the call that began the task, as written
     status text, -- completed, failed, stopped, killed
@@ -550,13 +550,13 @@ create index task_notifications_by_session on task_notifications (session_id, ta
 create table file_backups (
     -- One row per file in a file-history snapshot: Claude Code's copy of a file before it changed it.
     file_backup_id integer primary key,
-    event_id integer not null references events deferrable initially deferred,
-    session_id text references sessions deferrable initially deferred,
+    event_id integer not null references events (event_id) deferrable initially deferred,
+    session_id text references sessions (session_id) deferrable initially deferred,
     message_uuid text, -- messageId of the snapshot
     file_path text not null,
     backup_name text, -- backupFileName, NULL when the file did not exist
     version integer,
-    file_id integer references files deferrable initially deferred, -- the copy itself, in the archive
+    file_id integer references files (file_id) deferrable initially deferred, -- the copy itself, in the archive
     backed_up_at text, -- backupTime
     unique (event_id, file_path)
 ) strict;
@@ -570,10 +570,10 @@ create index file_backups_by_file on file_backups (file_id) where file_id is not
 create table history_prompts (
     -- One row per line of history.jsonl: what was typed at the prompt, and drafts that were cleared.
     history_prompt_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
-    message_id integer references messages deferrable initially deferred, -- the message it became, where that is found
+    message_id integer references messages (message_id) deferrable initially deferred, -- the message it became, where that is found
     session_id text, -- absent before about 2.0.60; the transcript of it may be gone
     project_path text, -- project
     display text, -- the text with placeholders for what was pasted
@@ -593,8 +593,8 @@ create index history_prompts_by_message on history_prompts (message_id) where me
 create table pasted_contents (
     -- One row per thing pasted into a prompt of history.jsonl.
     pasted_content_id integer primary key,
-    history_prompt_id integer not null references history_prompts deferrable initially deferred,
-    paste_id integer references pastes deferrable initially deferred, -- where a long text is kept
+    history_prompt_id integer not null references history_prompts (history_prompt_id) deferrable initially deferred,
+    paste_id integer references pastes (paste_id) deferrable initially deferred, -- where a long text is kept
     paste_number integer not null, -- as in [Pasted text #1]
     kind text, -- type: text, image
     cache_name text, -- contentHash: names the file in paste-cache/
@@ -608,7 +608,7 @@ create index pasted_contents_by_paste on pasted_contents (paste_id) where paste_
 create table pastes (
     -- One row per file of paste-cache/: a long text that was pasted.
     paste_id integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     cache_name text not null, -- the name of the file: the first 16 hex digits of the text's SHA-256
     content text -- NULL when it is not UTF-8
 ) strict;
@@ -617,7 +617,7 @@ create index pastes_by_name on pastes (cache_name);
 create table todos (
     -- One row per item of a todo list under todos/, which older versions wrote.
     todo_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     session_id text, -- of the file's name
     agent_id text, -- of the file's name, unless it is the session itself
     position integer not null,
@@ -633,7 +633,7 @@ create index todos_by_session on todos (session_id);
 create table tasks (
     -- One row per task under tasks/, which newer versions write.
     task_key integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     list_name text not null, -- a sessionId, or the name of a shared list
     task_id text, -- id: its number in the list
     subject text,
@@ -650,7 +650,7 @@ create index tasks_by_list on tasks (list_name);
 create table plans (
     -- One row per plan under plans/.
     plan_id integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     slug text not null, -- its name; sessions that worked on it have the same slug
     content text -- NULL when it is not UTF-8
 ) strict;
@@ -659,7 +659,7 @@ create index plans_by_slug on plans (slug);
 create table memory_notes (
     -- One row per note that Claude Code keeps about a project.
     memory_note_id integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     name text not null, -- path below memory/
     content text
 ) strict;
@@ -667,7 +667,7 @@ create table memory_notes (
 create table tool_result_files (
     -- One row per output that was too large for its transcript and kept beside it.
     tool_result_file_id integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     session_id text, -- of the folder it lies in
     name text not null, -- tool_results.persisted_name of the result whose output it is
     content text, -- NULL when it is not UTF-8 text, or larger than 64 MiB: then only the archive has it
@@ -678,7 +678,7 @@ create index tool_result_files_by_name on tool_result_files (session_id, name);
 create table agent_metas (
     -- One row per agent-<id>.meta.json: what Claude Code noted about an agent when it was spawned.
     agent_meta_id integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     session_id text not null, -- of the folder it lies in
     agent_id text not null, -- of the file's name
     agent_type text, -- agentType
@@ -700,7 +700,7 @@ create index agent_metas_by_agent on agent_metas (session_id, agent_id);
 create table workflow_runs (
     -- One row per workflows/wf_<run>.json: a workflow that came to its end.
     workflow_run_key integer primary key,
-    file_id integer not null unique references files deferrable initially deferred,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
     session_id text not null, -- of the folder it lies in
     workflow_run_id text, -- runId
     task_id text, -- taskId
@@ -718,7 +718,7 @@ create index workflow_runs_by_session on workflow_runs (session_id);
 create table session_hints (
     -- One row per session that sessions-index.json or a custom-title.json tells of, also of one whose transcript is gone.
     session_hint_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     position integer not null,
     session_id text, -- sessionId
     custom_title text, -- customTitle
@@ -738,7 +738,7 @@ create table usage_statistics (
     -- One row per number that stats-cache.json keeps: of a day, of a model on a day, of a model, or of all. It outlives
     -- the transcripts; its output tokens have the faults of the versions that wrote them.
     usage_statistic_id integer primary key,
-    file_id integer not null references files deferrable initially deferred,
+    file_id integer not null references files (file_id) deferrable initially deferred,
     scope text not null check (scope in ('day', 'day_and_model', 'model', 'all')),
     activity_date text not null, -- '' for all days
     model text not null, -- '' for all models
@@ -765,10 +765,10 @@ create table api_responses (
     -- one outside a sidechain with the greatest output, then the greatest total, then the last.
     api_response_id integer primary key,
     api_message_id text not null unique, -- message.id; without one the uuid of the line; of an advisor with '#' and a number
-    parent_api_response_id integer references api_responses deferrable initially deferred, -- of an advisor: the answer it was asked for
-    message_id integer references messages deferrable initially deferred, -- of the earliest line
-    session_id text references sessions deferrable initially deferred, -- of the earliest line
-    agent_key integer references agents deferrable initially deferred, -- of the earliest line
+    parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the answer it was asked for
+    message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
+    session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
+    agent_key integer references agents (agent_key) deferrable initially deferred, -- of the earliest line
     kind text not null check (kind in ('message', 'advisor')), -- an advisor is asked within a message and has a model of its own
     request_id text, -- requestId
     model text, -- as written
@@ -804,13 +804,13 @@ create index api_responses_by_time on api_responses (responded_at, model);
 create table usage_lines (
     -- One row per line that carried usage, with the numbers as that line has them.
     usage_line_id integer primary key,
-    api_response_id integer not null references api_responses deferrable initially deferred,
-    message_id integer not null references messages deferrable initially deferred, -- the line is this message or a copy of it
-    file_id integer not null references files deferrable initially deferred,
+    api_response_id integer not null references api_responses (api_response_id) deferrable initially deferred,
+    message_id integer not null references messages (message_id) deferrable initially deferred, -- the line is this message or a copy of it
+    file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
-    session_id text references sessions deferrable initially deferred, -- of the line
-    agent_key integer references agents deferrable initially deferred, -- of the line
+    session_id text references sessions (session_id) deferrable initially deferred, -- of the line
+    agent_key integer references agents (agent_key) deferrable initially deferred, -- of the line
     request_id text,
     model text,
     service_tier text,

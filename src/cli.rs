@@ -49,6 +49,8 @@ pub enum Command {
     /// Show the prices of models, or add your own
     #[command(subcommand)]
     Prices(PricesCommand),
+    /// Write what Datasette needs to show the database well, and start it
+    Datasette(DatasetteArguments),
     /// Print the schema
     Schema(SchemaArguments),
 }
@@ -99,6 +101,19 @@ pub struct CheckArguments {
     /// Print a hash of the content of every table, the same for every database with the same content
     #[arg(long)]
     pub hash: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DatasetteArguments {
+    /// Where to write metadata.yaml: descriptions, questions and dashboards
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Start Datasette with it
+    #[arg(long)]
+    pub serve: bool,
+    /// Options for Datasette, like -- --port 8080 --open
+    #[arg(last = true, requires = "serve", value_name = "OPTION")]
+    pub options: Vec<String>,
 }
 
 #[derive(Debug, Args)]

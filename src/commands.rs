@@ -1,6 +1,7 @@
 //! One file per command, all with the same shape: `run(global, arguments)`.
 
 pub mod check;
+pub mod datasette;
 pub mod prices;
 pub mod query;
 pub mod rebuild;

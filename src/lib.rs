@@ -37,6 +37,7 @@ pub mod changes;
 pub mod cli;
 pub mod commands;
 pub mod database;
+pub mod datasette;
 pub mod decode;
 pub mod discover;
 pub mod error;

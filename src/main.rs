@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),
         Command::Prices(command) => commands::prices::run(&global, &command),
+        Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     };
     match result {

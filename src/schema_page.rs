@@ -141,6 +141,16 @@ pub fn views() -> Vec<(String, String)> {
     views.collect()
 }
 
+/// The columns of a view that have a comment, which stands behind them in its last select.
+pub fn view_columns(sql: &str) -> impl Iterator<Item = (&str, &str)> {
+    let last = sql.rfind("\nselect\n").unwrap_or_default();
+    sql[last..].lines().filter_map(|line| {
+        let (code, comment) = line.split_once(" -- ")?;
+        let name = code.trim_end_matches(',').rsplit([' ', '.']).next()?;
+        (!name.is_empty()).then_some((name, comment))
+    })
+}
+
 /// The page.
 pub fn markdown() -> String {
     let tables = tables();

@@ -165,7 +165,6 @@ where session_id in (select session_id from touched_sessions);
 
 update sessions
 set
-    title = coalesce(custom_title, ai_title, summary),
     started_at = (select min(sent_at) from messages where messages.session_id = sessions.session_id),
     ended_at = (select max(sent_at) from messages where messages.session_id = sessions.session_id),
     version = (
@@ -310,6 +309,15 @@ set
             limit 1
         )
     )
+where session_id in (select session_id from touched_sessions);
+
+-- A session without a title is called by the first line of what was said first.
+update sessions
+set title = coalesce(
+    custom_title, ai_title, summary,
+    nullif(substr(trim(first_prompt), 1, min(instr(trim(first_prompt) || char(10), char(10)) - 1, 120)), ''),
+    'session ' || substr(session_id, 1, 8)
+)
 where session_id in (select session_id from touched_sessions);
 
 drop table hints;

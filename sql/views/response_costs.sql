@@ -9,27 +9,37 @@ changes as (
 ),
 
 -- The price of a model from one of these days on: the user's before the built-in one, the name as written before its
--- alias, the latest that holds. What is older than the first price has that one.
-periods as (
+-- alias, the latest that holds.
+choices as (
     select
         changes.model_name,
         changes.priced_model,
-        case
-            when row_number() over of_model > 1 then changes.valid_from
-            else ''
-        end as begins_on,
-        lead(changes.valid_from, 1, '9999') over of_model as ends_before,
-        (
-            select model_prices.model_price_id
-            from model_prices
-            where model_prices.model in (changes.priced_model, changes.model_name)
-                and model_prices.valid_from <= changes.valid_from
+        changes.valid_from,
+        model_prices.model_price_id,
+        row_number() over (
+            partition by changes.model_name, changes.valid_from
             order by
                 model_prices.origin desc, model_prices.model = changes.model_name desc, model_prices.valid_from desc
-            limit 1
-        ) as model_price_id
+        ) as place
     from changes
-    window of_model as (partition by changes.model_name order by changes.valid_from)
+    join model_prices
+        on model_prices.model in (changes.priced_model, changes.model_name)
+        and model_prices.valid_from <= changes.valid_from
+),
+
+-- What is older than the first price of a model has that one.
+periods as (
+    select
+        model_name,
+        priced_model,
+        model_price_id,
+        case lag(valid_from, 1, '') over (partition by model_name order by valid_from)
+            when '' then ''
+            else valid_from
+        end as begins_on,
+        lead(valid_from, 1, '9999') over (partition by model_name order by valid_from) as ends_before
+    from choices
+    where place = 1
 ),
 
 rated as (

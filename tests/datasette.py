@@ -1,0 +1,301 @@
+"""Drives Datasette in a real browser, and asks every question in three programs.
+
+    tests/datasette.py [--screenshots DIR] [--database FILE]
+
+Needs chromium and sqlite3; installs Datasette (0.65 and the 1.0 alpha), the dashboards and Playwright under target/.
+With --database, the pages of that database are timed instead, and none may take a second.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CC_ETL = ROOT / "target/release/cc-etl"
+PACKAGES = {
+    "datasette-0.65": ["datasette==0.65.5", "datasette-dashboards==0.8.0", "playwright==1.65.0"],
+    "datasette-1.0": ["datasette==1.0a41"],
+}
+# What parameters are set to in the second round, so that the answer is another one.
+PARAMETERS = {
+    "limit": "3",
+    "since": "2026-09-01",
+    "until": "2026-10-10",
+    "project": "tea",
+    "offset": "+02:00",
+    "words": "steep* OR price",
+    "tool": "Bash",
+    "session": "5e55",
+    "uuid": None,  # one of the database
+}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--screenshots", type=pathlib.Path)
+    arguments.add_argument("--database", type=pathlib.Path)
+    arguments = arguments.parse_args()
+    stable, alpha = (environment(name, packages) for name, packages in PACKAGES.items())
+    if "playwright" not in sys.modules and pathlib.Path(sys.prefix) != stable:
+        os.execv(stable / "bin/python", [stable / "bin/python", *sys.argv])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if arguments.database:
+            with Server(stable, arguments.database.resolve(), folder) as server:
+                time_pages(server, arguments.database)
+            return
+        database = folder / "demo.db"
+        run(CC_ETL, "sync", "--demo", "--quiet", "--db", database)
+        with Server(stable, database, folder) as server:
+            ask_everywhere(server, database)
+            browse(server, arguments.screenshots)
+            print(f"ok      dashboards: {look_at_dashboards(server, arguments.screenshots)}")
+        with Server(alpha, database, folder) as server:
+            ask_everywhere(server, database)
+            browse(server, None)
+
+
+def environment(name, packages):
+    """A Python environment with these packages, made anew when they change."""
+    path = ROOT / "target" / name
+    stamp = path / "packages"
+    if not stamp.exists() or stamp.read_text() != " ".join(packages):
+        shutil.rmtree(path, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", path], check=True)
+        subprocess.run([path / "bin/pip", "install", "--quiet", *packages], check=True)
+        stamp.write_text(" ".join(packages))
+    return path
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], check=True, text=True, **options)
+
+
+class Server:
+    """Datasette, started by cc-etl."""
+
+    def __init__(self, environment, database, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.name = environment.name
+        self.url = f"http://127.0.0.1:{port}"
+        self.database = f"{self.url}/{urllib.parse.quote(database.stem)}"
+        self.log = folder / "datasette.log"
+        path = f"{environment}/bin:{os.environ['PATH']}"
+        command = [CC_ETL, "datasette", "--db", database, "--out", folder / environment.name, "--serve"]
+        self.process = subprocess.Popen(
+            [*command, "--", "--port", str(port)],
+            env={**os.environ, "PATH": path}, stdout=self.log.open("w"), stderr=subprocess.STDOUT, start_new_session=True,
+        )
+
+    def __enter__(self):
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(self.url).close()
+                return self
+            except OSError:
+                time.sleep(0.1)
+        raise SystemExit(f"datasette did not start:\n{self.log.read_text()}")
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, 15)
+        self.process.wait()
+
+    def rows(self, query, parameters):
+        given = urllib.parse.urlencode({**parameters, "_shape": "arrays", "_size": "max"})
+        with urllib.request.urlopen(f"{self.database}/{query}.json?{given}") as answer:
+            return json.load(answer)["rows"]
+
+
+def ask_everywhere(server, database):
+    """Every question gives the same answer in sqlite3, in Datasette and in cc-etl, with parameters unset and set."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    PARAMETERS["uuid"] = connection.execute("select min(uuid) from messages where type = 'assistant'").fetchone()[0]
+    queries = sorted((ROOT / "queries").glob("*.sql"))
+    asked = changed = 0
+    for path in queries:
+        sql = path.read_text()
+        names = re.findall(r"^-- :(\w+) - ", sql, re.M)
+        unset = compare(server, database, path, sql, {name: None for name in names})
+        asked += 1
+        if names:
+            given = compare(server, database, path, sql, {name: PARAMETERS[name] for name in names})
+            asked += 1
+            changed += given != unset
+    assert changed > 20, f"only {changed} answers changed with their parameters"
+    print(f"ok      {server.name}: {len(queries)} questions, {asked} answers, the same in sqlite3, Datasette and cc-etl")
+
+
+def compare(server, database, path, sql, parameters):
+    given = {name: value for name, value in parameters.items() if value is not None}
+    ours = run(
+        CC_ETL, "query", path.stem, "--db", database, "--format", "json",
+        *(word for name, value in given.items() for word in ("--param", f"{name}={value}")), capture_output=True,
+    )
+    ours = [list(row.values()) for row in json.loads(ours.stdout)]
+    quoted = lambda value: "'" + value.replace("'", "''") + "'"
+    settings = [f'.parameter set :{name} "{quoted(value)}"' for name, value in given.items()]
+    shell = run(
+        "sqlite3", "-readonly", "-json", database, input="\n".join([".parameter init", *settings, sql]), capture_output=True,
+    )
+    shell = [list(row.values()) for row in json.loads(shell.stdout or "[]")]
+    # Datasette gives an empty text for what is not set.
+    pages = server.rows(path.stem, {name: value or "" for name, value in parameters.items()})
+    for program, theirs in [("sqlite3", shell), ("Datasette", pages)]:
+        assert same(ours, theirs), f"{path.name} {given}: cc-etl\n{ours[:3]}\n{program}\n{theirs[:3]}"
+    return ours
+
+
+def same(ours, theirs):
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if isinstance(ours, float) and isinstance(theirs, float):
+        # Versions of SQLite round a 5 at the end up or down.
+        decimals = max(len(repr(number).partition(".")[2]) for number in (ours, theirs))
+        return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1.01 * 10**-decimals)
+    return ours == theirs
+
+
+class Browser:
+    """A page of a headless Chromium."""
+
+    def __enter__(self):
+        from playwright.sync_api import sync_playwright
+
+        self.playwright = sync_playwright().start()
+        quiet = ["background-networking", "component-update", "sync", "quic", "gpu"]
+        self.browser = self.playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--no-first-run", *(f"--disable-{what}" for what in quiet)],
+        )
+        return self.browser.new_page(viewport={"width": 1300, "height": 900})
+
+    def __exit__(self, *_):
+        self.browser.close()
+        self.playwright.stop()
+
+
+def browse(server, screenshots):
+    """Walks as a person would, and reads what the page shows."""
+    with Browser() as page:
+
+        def shows(*texts, name=None):
+            page.wait_for_load_state()
+            content = page.inner_text("body")
+            for text in texts:
+                assert text in content, f"{server.name}: {page.url} does not show {text!r}:\n{content[:2000]}"
+            if screenshots:
+                screenshots.mkdir(parents=True, exist_ok=True)
+                page.screenshot(path=screenshots / f"{name}.png", full_page=True)
+
+        page.goto(server.url)
+        shows("Claude Code history", "demo", name="index")
+        page.click("a:text-is('demo')")
+        shows("Most expensive sessions", "session_overview", name="database")
+        # A session, its row, and what refers to it; a reference is shown by its label and leads on.
+        page.goto(f"{server.database}/sessions?title__contains=Cart")
+        shows("Cart choice and sorting by steeping time", "tea-shop", "One row per sessionId", name="sessions")
+        page.click("table.rows-and-columns tbody td.col-session_id a")
+        shows("rows from session_id in messages", name="session")
+        page.click("li:has-text('from session_id in messages') a")
+        shows("Cart choice and sorting by steeping time", name="messages")
+        # A question, with another parameter.
+        page.goto(f"{server.database}/expensive_sessions")
+        rows = "table.rows-and-columns tbody tr"
+        shows("agents included", ":limit - rows to show; 20 without it", name="question")
+        assert page.locator(rows).count() == 20
+        page.fill("input[name=limit]", "3")
+        page.click("input[type=submit]")
+        page.wait_for_url("**limit=3**")
+        assert page.locator(rows).count() == 3, page.url
+        # Words.
+        page.goto(f"{server.database}/search_texts")
+        page.fill("input[name=_search]", "steeping")
+        page.press("input[name=_search]", "Enter")
+        page.wait_for_url("**_search=steeping**")
+        found = page.locator(rows)
+        assert found.count() > 0 and all("steeping" in text.lower() for text in found.all_inner_texts())
+        shows("rows where search matches", name="search")
+    print(f"ok      {server.name}: index, session with its rows, question, search in Chromium")
+
+
+def look_at_dashboards(server, screenshots):
+    """Each metric has a number and each chart is drawn."""
+    with Browser() as page:
+        page.goto(f"{server.url}/-/dashboards")
+        names = [link.rsplit("/", 1)[1] for link in page.eval_on_selector_all(
+            "a[href*='/-/dashboards/']", "links => links.map(link => link.href)")]
+        assert sorted(set(names)) == ["cost", "feedback", "tools"], names
+        drawn = 0
+        for name in sorted(set(names)):
+            page.goto(f"{server.url}/-/dashboards/{name}")
+            page.wait_for_function(
+                "[...document.querySelectorAll('.dashboard-card')].every(card =>"
+                " card.querySelector('canvas, svg.marks') || /[0-9]/.test(card.innerText.split('\\n').slice(1).join('')))",
+                timeout=20000)
+            page.wait_for_timeout(500)
+            colors = page.eval_on_selector_all("canvas", """canvases => canvases.map(canvas => {
+                const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                const colors = {};
+                for (let at = 0; at < pixels.length; at += 4)
+                    if (pixels[at + 3] == 255) {
+                        const color = pixels.slice(at, at + 3).join();
+                        colors[color] = (colors[color] || 0) + 1;
+                    }
+                // Bars are large areas of a color that is neither white nor grey.
+                return Object.entries(colors).filter(([color, count]) =>
+                    count > 200 && new Set(color.split(',')).size > 1).length;
+            })""")
+            assert colors and all(colors), f"{name}: a chart is empty: {colors}"
+            drawn += page.locator(".dashboard-card").count()
+            if screenshots:
+                page.screenshot(path=screenshots / f"dashboard-{name}.png", full_page=True)
+    return f"{len(set(names))} with {drawn} metrics and charts"
+
+
+def time_pages(server, database):
+    """Opens every table, view, question and dashboard, and says how long each page took."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    names = [name for (name,) in connection.execute(
+        "select name from sqlite_schema where type in ('table', 'view') and name not glob 'sqlite_*'"
+        " and name not glob 'search' and name not glob 'search_[cdi]*'")]
+    session = connection.execute(
+        "select session_id from messages group by 1 order by count(*) desc limit 1").fetchone()[0]
+    paths = [f"{server.database}/{name}" for name in [*names, *(path.stem for path in (ROOT / "queries").glob("*.sql"))]]
+    paths += [f"{server.database}/sessions/{session}", f"{server.database}/messages?session_id={session}",
+              f"{server.database}/search_texts?_search=error", server.url, server.database]
+    for name, spec in dashboards(server).items():
+        paths += [f"{server.url}/-/dashboards/{name}"]
+    times = []
+    for path in paths:
+        begun = time.monotonic()
+        with urllib.request.urlopen(path) as answer:
+            answer.read()
+        times.append((time.monotonic() - begun, path))
+    times.sort(reverse=True)
+    for seconds, path in times[:5]:
+        print(f"        {seconds:.2f} s  {path.removeprefix(server.url)}")
+    assert times[0][0] < 1, "a page took a second or more"
+    print(f"ok      {len(times)} pages, the slowest {times[0][0]:.2f} s")
+
+
+def dashboards(server):
+    with urllib.request.urlopen(f"{server.url}/-/metadata.json") as answer:
+        return json.load(answer)["plugins"]["datasette-dashboards"]
+
+
+if __name__ == "__main__":
+    main()
