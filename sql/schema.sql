@@ -887,7 +887,7 @@ create table model_aliases (
 
 create table trivial_texts (
     -- One row per text that says nothing by itself: the view `feedback` flags it. Add your own; is_used = 0 takes one out.
-    trivial_text text not null primary key, -- lower case, without punctuation at its end
+    trivial_text text not null primary key, -- lower case, without commas and without punctuation at its end
     is_used integer not null check (is_used in (0, 1))
 ) strict;
 

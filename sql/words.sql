@@ -8,6 +8,11 @@ values
     ('proceed', 1), ('please proceed', 1), ('next', 1), ('again', 1), ('retry', 1), ('try again', 1),
     ('thanks', 1), ('thank you', 1), ('thx', 1), ('ty', 1), ('great', 1), ('good', 1), ('nice', 1), ('perfect', 1),
     ('cool', 1), ('awesome', 1), ('excellent', 1), ('lgtm', 1), ('looks good', 1), ('all good', 1), ('sounds good', 1),
+    ('ok lets', 1), ('ok let''s', 1), ('ok go', 1), ('ok do it', 1), ('ok continue', 1), ('ok thanks', 1), ('lets go', 1),
+    ('let''s go', 1), ('lets do it', 1), ('let''s do it', 1), ('yes let''s do it', 1), ('yes lets do it', 1),
+    ('yeah let''s do it', 1), ('yeah lets do it', 1), ('yeah do it', 1), ('yep do it', 1), ('yes go ahead', 1),
+    ('yes looks good', 1), ('yep looks good', 1), ('looks good to me', 1), ('looks great', 1), ('sounds great', 1),
+    ('it''s perfect', 1), ('its perfect', 1), ('perfect thanks', 1), ('great thanks', 1), ('continue please', 1),
     ('done', 1), ('ready', 1), ('hi', 1), ('hello', 1), ('hey', 1), ('test', 1), ('exit', 1), ('quit', 1);
 
 insert or ignore into correction_phrases (correction_phrase, is_used)

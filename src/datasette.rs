@@ -193,14 +193,14 @@ fn describe<'t>(
 
 fn questions() -> Vec<(String, Yaml)> {
     let entry = |question: &query::Question| {
-        let mut description = question.how_to_read.to_string();
+        let mut description = escaped(question.how_to_read);
         for (name, meaning) in &question.parameters {
-            let _ = write!(description, "\n:{name} - {meaning}");
+            let _ = write!(description, "<br><b>{name}</b>: {}", escaped(meaning));
         }
         let parameters = question.parameters.iter().map(|(name, _)| text(name));
         let mut entries = vec![
             ("title", text(question.title)),
-            ("description", text(&description)),
+            ("description_html", text(&description)),
             ("hide_sql", Yaml::True),
             ("sql", text(question.sql.trim_end().trim_end_matches(';'))),
         ];
@@ -272,6 +272,12 @@ impl Yaml {
             }
         }
     }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// A string of JSON is a string of YAML.

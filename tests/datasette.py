@@ -215,7 +215,7 @@ def browse(server, screenshots):
         # A question, with another parameter.
         page.goto(f"{server.database}/expensive_sessions")
         rows = "table.rows-and-columns tbody tr"
-        shows("agents included", ":limit - rows to show; 20 without it", name="question")
+        shows("agents included", "limit: rows to show; 20 without it", name="question")
         assert page.locator(rows).count() == 20
         page.fill("input[name=limit]", "3")
         page.click("input[type=submit]")

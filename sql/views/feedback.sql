@@ -52,7 +52,7 @@ said as (
             order by messages.sent_at desc
             limit 1
         ) as previous_message_id,
-        rtrim(lower(trim(prompts.text)), '.!,;: ') as plain_text
+        replace(rtrim(lower(trim(prompts.text)), '.!,;: '), ',', '') as plain_text
     from prompts
     where prompts.kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'answer')
 ),

@@ -36,6 +36,16 @@ with queue as (
         and json_extract(events.payload_json, '$.content') not like '{"task_id"%'
 ),
 
+-- A slash and one word without another slash, which would be a path.
+commands as (
+    select
+        queue.*,
+        substr(queue.text, 1, instr(queue.text || ' ', ' ') - 1) as first_word,
+        queue.text glob '/[a-zA-Z]*' and instr(substr(queue.text, 2, instr(queue.text || ' ', ' ') - 2), '/') = 0
+            as is_command
+    from queue
+),
+
 texts as (
     select message_id, text
     from content_blocks
@@ -117,9 +127,11 @@ union all
 
 -- Typed while Claude worked, before 2.1.97: often the queue is the only trace. Taken back to be edited, it was not sent.
 select
-    queue.session_id, null, null, queue.event_id, null, 'human', 'queue_only', queue.text, null, null, null, null, null,
-    null, queue.occurred_at
-from queue
+    queue.session_id, null, null, queue.event_id, null, iif(queue.is_command, 'slash_command', 'human'), 'queue_only',
+    queue.text, null, iif(queue.is_command, queue.first_word, null),
+    iif(queue.is_command, nullif(ltrim(substr(queue.text, length(queue.first_word) + 1)), ''), null), null, null, null,
+    queue.occurred_at
+from commands as queue
 where queue.taken_out_by = 'remove'
     and queue.version_number < 2001097
     and queue.text <> ''
