@@ -73,6 +73,9 @@ pub struct SyncArguments {
     /// Threads to use; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    /// Wait while another sync is writing the database, for so many seconds or until it has finished; without it, exit with 75
+    #[arg(long, value_name = "SECONDS")]
+    pub wait: Option<Option<u64>>,
     /// Exit with 65 if any line was rejected
     #[arg(long)]
     pub strict: bool,

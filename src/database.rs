@@ -12,16 +12,17 @@ mod insert;
 mod load;
 mod tool_uses;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
-use rusqlite::{Connection, OpenFlags};
+use crate::stop::Stop;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use functions::priced_model;
 pub use insert::Inserter;
-pub use load::{Batch, Counts, FileVersion, Loader};
+pub use load::{Batch, Counts, FileVersion, Loaded, Loader};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -62,8 +63,32 @@ pub struct Lock {
     _file: File,
 }
 
-/// Takes the lock beside a database.
-pub fn lock(database: &Path) -> Result<Lock> {
+/// How long to wait for the lock when another sync holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    No,
+    /// So long.
+    UpTo(Duration),
+    /// Until it is free.
+    Forever,
+}
+
+/// How often a lock that is held is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes the lock beside a database. Everything that writes has to hold it.
+pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
+    // A link could lead to a file that is not ours to write.
+    if database
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_symlink())
+    {
+        return Err(Error::Unusable(format!(
+            "{} is a link; name the database itself with --db FILE",
+            database.display()
+        )));
+    }
     let path = beside(database, ".lock");
     if let Some(folder) = path
         .parent()
@@ -73,12 +98,21 @@ pub fn lock(database: &Path) -> Result<Lock> {
     }
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
-    private(&mut options);
-    let file = options.open(&path).map_err(Error::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
-        Err(TryLockError::WouldBlock) => Err(Error::Locked(path)),
-        Err(TryLockError::Error(error)) => Err(Error::Io(path, error)),
+    let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::Error(error)) => return Err(Error::Io(path, error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        stop.check()?;
+        match wait {
+            Wait::Forever => {}
+            Wait::UpTo(time) if begun.elapsed() < time => {}
+            Wait::No | Wait::UpTo(_) => return Err(Error::Locked(path)),
+        }
+        std::thread::sleep(LOCK_PAUSE);
     }
 }
 
@@ -101,12 +135,22 @@ fn create_private_folder(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(Error::io(folder))
 }
 
-/// Makes the file that is opened readable by its owner only, whatever the umask.
-pub fn private(options: &mut OpenOptions) {
+/// Opens a file to write it, which only its owner can read whatever the umask, and which is no link.
+pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let file = options.mode(0o600).custom_flags(no_link).open(path)?;
+        let mut permissions = file.metadata()?.permissions();
+        if permissions.mode() & 0o777 != 0o600 {
+            permissions.set_mode(0o600);
+            file.set_permissions(permissions)?;
+        }
+        Ok(file)
+    }
     #[cfg(not(unix))]
-    let _ = options;
+    options.open(path)
 }
 
 /// Creates a database that does not exist yet, with tables and without indexes: they are quicker to build when the rows
@@ -114,8 +158,7 @@ pub fn private(options: &mut OpenOptions) {
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    private(&mut options);
-    options.open(path).map_err(Error::io(path))?;
+    open_private(path, &mut options).map_err(Error::io(path))?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "page_size", 16384)?;
     connection.pragma_update(None, "journal_mode", "off")?;
@@ -147,11 +190,17 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
 }
 
 /// Closes a database that was written: what is in the journal goes into the file, so that a plain copy of it is whole.
-pub fn close(connection: Connection) -> Result<()> {
+/// Everything is safe already; if this fails it is worth a word, and the next sync does it.
+pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
     // A reader that holds an old state keeps the journal in use; then it stays, and nothing is lost.
-    connection.busy_timeout(Duration::from_secs(2))?;
-    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
-    connection.close().map_err(|(_, error)| error.into())
+    let checkpointed = connection
+        .busy_timeout(Duration::from_secs(2))
+        .and_then(|()| connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())))
+        .and_then(|()| connection.close().map_err(|(_, error)| error));
+    checkpointed.err().map(|error| {
+        let message = format!("everything is saved, but its journal could not be emptied: {error}");
+        Problem::new(path, message)
+    })
 }
 
 /// Builds the indexes of a new database.
@@ -257,7 +306,7 @@ fn is_index(statement: &str) -> bool {
 
 /// Puts the views of this program in place of those that the database has. Those that are the same are left alone, so
 /// that a sync with nothing new writes nothing.
-pub fn refresh_views(connection: &Connection) -> Result<()> {
+fn refresh_views(connection: &Connection) -> Result<()> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
     let present = statement
@@ -293,8 +342,17 @@ pub fn refresh_views(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Brings what the program has of its own up to date: prices, words and views. Readers see all of it or nothing.
+pub fn refresh(connection: &Connection) -> Result<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    refresh_prices(connection)?;
+    refresh_words(connection)?;
+    refresh_views(connection)?;
+    Ok(transaction.commit()?)
+}
+
 /// Puts the prices of this program in place of those that the database has.
-pub fn refresh_prices(connection: &Connection) -> Result<()> {
+fn refresh_prices(connection: &Connection) -> Result<()> {
     connection.execute_batch(statements::CREATE_BUILTIN_PRICES)?;
     connection.execute_batch(PRICES)?;
     connection.execute_batch(statements::REFRESH_BUILTIN_PRICES)?;
@@ -302,7 +360,7 @@ pub fn refresh_prices(connection: &Connection) -> Result<()> {
 }
 
 /// Adds the words of this program to those that the database has.
-pub fn refresh_words(connection: &Connection) -> Result<()> {
+fn refresh_words(connection: &Connection) -> Result<()> {
     connection.execute_batch(WORDS)?;
     Ok(())
 }

@@ -1,14 +1,15 @@
 //! `cc-etl rebuild`: derives all tables again from the archive alone.
 
-use super::{database_path, print};
+use super::{database_path, print, warn};
 use crate::cli::Global;
-use crate::database::{self, FileVersion, Loader, statements as sql};
+use crate::database::{self, FileVersion, Loader, Wait, statements as sql};
 use crate::discover::classify;
 use crate::error::{Error, Result};
 use crate::import::{Commits, Input, import};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{ArchivedFile, Bytes};
+use crate::stop::Stop;
 use crate::terminal::grouped;
 use rusqlite::Connection;
 use std::path::PathBuf;
@@ -19,7 +20,8 @@ pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
     // Without a database there is nothing to lock either.
     database::open_read_only(&path)?;
-    let _lock = database::lock(&path)?;
+    let stop = Stop::default();
+    let _lock = database::lock(&path, Wait::No, &stop)?;
     let connection = database::open(&path)?;
     let reader = Arc::new(Mutex::new(database::open_read_only(&path)?));
     let files = archived_files(&connection)?;
@@ -41,6 +43,7 @@ pub fn run(global: &Global) -> Result<()> {
         &Pipeline::new(None),
         Commits::ByCaller,
         &progress,
+        &stop,
     )?;
     if let Some(problem) = problems.first() {
         // Nothing is committed: the tables stay as they were.
@@ -49,14 +52,15 @@ pub fn run(global: &Global) -> Result<()> {
     }
     progress.message("indexing");
     loader.commit()?;
-    database::refresh_prices(&connection)?;
-    database::refresh_words(&connection)?;
-    database::refresh_views(&connection)?;
+    database::refresh(&connection)?;
     let counts = loader.counts.clone();
     drop(loader);
     drop(reader);
-    database::close(connection)?;
+    let unfinished = database::close(connection, &path);
     progress.finish();
+    if let Some(problem) = unfinished {
+        warn(&problem.to_string());
+    }
     if !global.quiet {
         let (messages, events) = (grouped(counts.messages), grouped(counts.events));
         print(&format!(
