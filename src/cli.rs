@@ -34,6 +34,8 @@ pub enum Command {
     Sync(SyncArguments),
     /// Write transcripts back from the archive, byte for byte
     Restore(RestoreArguments),
+    /// Copy the database safely, also while a sync is writing it
+    Backup(BackupArguments),
     /// Derive all tables again from the archive, without the sources
     Rebuild,
     /// Prove that the database is whole
@@ -95,6 +97,16 @@ pub struct RestoreArguments {
     /// Write older versions of rewritten files too, as NAME.version-N
     #[arg(long)]
     pub all_versions: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// Where to write the copy
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 #[derive(Debug, Args)]

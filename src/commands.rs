@@ -1,5 +1,6 @@
 //! One file per command, all with the same shape: `run(global, arguments)`.
 
+pub mod backup;
 pub mod check;
 pub mod prices;
 pub mod query;

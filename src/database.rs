@@ -11,11 +11,13 @@ pub mod hash;
 mod insert;
 mod load;
 mod tool_uses;
+pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
 use crate::stop::Stop;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -90,12 +92,7 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
         )));
     }
     let path = beside(database, ".lock");
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        create_private_folder(folder)?;
-    }
+    create_private_folder(folder_of(&path))?;
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
     let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
@@ -167,7 +164,7 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    for statement in schema_statements().filter(|statement| !is_index(statement)) {
+    for statement in schema_statements().filter(|statement| index_name(statement).is_none()) {
         connection.execute_batch(statement)?;
     }
     Ok(connection)
@@ -175,11 +172,7 @@ pub fn create(path: &Path) -> Result<Connection> {
 
 /// Makes a new database whole: references checked, journal in place, everything on disk.
 pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
-    let violations = foreign_key_violations(&connection)?;
-    if violations > 0 {
-        let message = format!("{violations} references lead nowhere in the new database");
-        return Err(Error::CheckFailed(message));
-    }
+    check_references(&connection)?;
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -203,16 +196,75 @@ pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
     })
 }
 
-/// Builds the indexes of a new database.
-pub fn create_indexes(connection: &Connection) -> Result<()> {
-    for statement in schema_statements().filter(|statement| is_index(statement)) {
-        connection.execute_batch(statement)?;
+/// Copies a database as it is at this moment into a file that is empty, whoever writes meanwhile. The copy needs no
+/// journal beside it: it can be read where nothing can be written.
+pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
+    let name = target.to_str().ok_or_else(|| {
+        let message = format!("the name {} is not UTF-8", target.display());
+        Error::Usage(message)
+    })?;
+    connection.execute("vacuum into ?1", [name])?;
+    let copied = connect(target, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    identify(&copied, target)?;
+    let verdict: String = copied.query_row("pragma quick_check", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(Error::CheckFailed(format!(
+            "the copy is damaged: {verdict}"
+        )));
+    }
+    copied.close().map_err(|(_, error)| error)?;
+    File::open(target)
+        .and_then(|file| file.sync_all())
+        .map_err(Error::io(target))
+}
+
+/// The folder that a file lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// Makes a rename permanent.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    if cfg!(unix) {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(Error::io(folder))?;
     }
     Ok(())
 }
 
+/// Builds the indexes that a new or upgraded database has not yet.
+fn create_indexes(connection: &Connection) -> Result<()> {
+    let mut statement =
+        connection.prepare("select name from sqlite_schema where type = 'index'")?;
+    let present: HashSet<String> = statement
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for statement in schema_statements() {
+        if let Some(name) = index_name(statement)
+            && !present.contains(name)
+        {
+            connection.execute_batch(statement)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to go on with references that lead nowhere.
+fn check_references(connection: &Connection) -> Result<()> {
+    match foreign_key_violations(connection)? {
+        0 => Ok(()),
+        count => Err(Error::CheckFailed(format!(
+            "{count} references would lead nowhere, so nothing was changed; please report this"
+        ))),
+    }
+}
+
 /// Rows whose declared reference has no target.
-pub fn foreign_key_violations(connection: &Connection) -> Result<usize> {
+fn foreign_key_violations(connection: &Connection) -> Result<usize> {
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     let mut count = 0;
@@ -222,8 +274,15 @@ pub fn foreign_key_violations(connection: &Connection) -> Result<usize> {
     Ok(count)
 }
 
-/// Opens a database for writing.
+/// Opens a database for writing. One of an older schema is refused: [`open_older`] is for those who can upgrade it.
 pub fn open(path: &Path) -> Result<Connection> {
+    let connection = open_older(path)?;
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
+/// Opens a database for writing, also one of an older schema.
+pub fn open_older(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     identify(&connection, path)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -235,6 +294,13 @@ pub fn open(path: &Path) -> Result<Connection> {
 
 /// Opens a database for reading.
 pub fn open_read_only(path: &Path) -> Result<Connection> {
+    let connection = open_older_read_only(path)?;
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
+/// Opens a database for reading, also one of an older schema.
+pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     if !path.exists() {
         let message = format!(
             "there is no database {}; cc-etl sync makes one",
@@ -245,6 +311,21 @@ pub fn open_read_only(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     identify(&connection, path)?;
     Ok(connection)
+}
+
+fn refuse_older(connection: &Connection, path: &Path) -> Result<()> {
+    match schema_version(connection)? {
+        SCHEMA_VERSION.. => Ok(()),
+        version => Err(Error::Unusable(format!(
+            "{} has schema {version}, this cc-etl reads schema {SCHEMA_VERSION}; cc-etl rebuild upgrades it, and so does cc-etl sync",
+            path.display()
+        ))),
+    }
+}
+
+/// The schema that a database has.
+pub fn schema_version(connection: &Connection) -> Result<i32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
@@ -274,7 +355,7 @@ fn identify(connection: &Connection, path: &Path) -> Result<()> {
     if application_id != APPLICATION_ID {
         return Err(not_ours(path));
     }
-    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = schema_version(connection)?;
     if version > SCHEMA_VERSION {
         return Err(Error::Unusable(format!(
             "{} has schema {version}, this cc-etl knows schemas up to {SCHEMA_VERSION}; install a newer cc-etl",
@@ -298,15 +379,17 @@ fn schema_statements() -> impl Iterator<Item = &'static str> {
         .filter(|statement| statement.contains("create "))
 }
 
-fn is_index(statement: &str) -> bool {
-    statement
+/// The index that a statement creates, if it does.
+fn index_name(statement: &str) -> Option<&str> {
+    let mut names = statement
         .lines()
-        .any(|line| line.starts_with("create index"))
+        .filter_map(|line| line.strip_prefix("create index "));
+    names.next()?.split(' ').next()
 }
 
-/// Puts the views of this program in place of those that the database has. Those that are the same are left alone, so
+/// Puts views in place of those that the database has. Those that are the same are left alone, so
 /// that a sync with nothing new writes nothing.
-fn refresh_views(connection: &Connection) -> Result<()> {
+fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
     let present = statement
@@ -314,7 +397,7 @@ fn refresh_views(connection: &Connection) -> Result<()> {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    let wanted: Vec<(&str, &str)> = VIEWS
+    let wanted: Vec<(&str, &str)> = views
         .iter()
         .map(|(file, sql)| {
             (
@@ -342,13 +425,11 @@ fn refresh_views(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Brings what the program has of its own up to date: prices, words and views. Readers see all of it or nothing.
-pub fn refresh(connection: &Connection) -> Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+/// Brings what the program has of its own up to date: prices, words and views.
+fn refresh(connection: &Connection) -> Result<()> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
-    refresh_views(connection)?;
-    Ok(transaction.commit()?)
+    refresh_views(connection, VIEWS)
 }
 
 /// Puts the prices of this program in place of those that the database has.

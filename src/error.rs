@@ -1,5 +1,6 @@
 //! The two kinds of error: [`Error`] ends the run, a [`Problem`] costs one file or folder and the run goes on.
 
+use crate::database::folder_of;
 use crate::terminal::byte_size;
 use rusqlite::ErrorCode;
 use std::fmt;
@@ -165,11 +166,7 @@ impl From<rusqlite::Error> for Error {
 fn free_bytes(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let system = rustix::fs::statvfs(folder).ok()?;
+        let system = rustix::fs::statvfs(folder_of(path)).ok()?;
         Some(system.f_bavail.saturating_mul(system.f_frsize))
     }
     #[cfg(not(unix))]

@@ -242,7 +242,7 @@ mod tests {
     fn a_panic_in_one_file_does_not_cost_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
-        database::create_indexes(&connection).unwrap();
+        Loader::new(&connection).unwrap().finish().unwrap();
         for threads in [1, 4] {
             let names = ["a", "b", "c"].map(|name| format!("{name}{threads}"));
             let inputs: Vec<Input> = names

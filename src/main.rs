@@ -23,6 +23,7 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
     match command {
         Command::Sync(arguments) => commands::sync::run(&global, &arguments),
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
+        Command::Backup(arguments) => commands::backup::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),
         Command::Check(arguments) => commands::check::run(&global, &arguments),
         Command::Query(arguments) => commands::query::run(&global, &arguments),

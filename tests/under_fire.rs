@@ -231,3 +231,59 @@ fn whatever_the_umask_only_the_owner_can_read() {
         }
     }
 }
+
+#[test]
+fn a_backup_is_whole_private_and_never_overwrites_unasked() {
+    let sandbox = home();
+    sandbox.sync();
+    let file = sandbox.path("backup.db");
+    let name = file.to_str().unwrap();
+    // Somebody writes meanwhile, and has committed to the journal.
+    let writer = rusqlite::Connection::open(sandbox.database()).unwrap();
+    writer
+        .execute_batch(
+            "pragma wal_autocheckpoint = 0; insert into settings values ('committed', 'yes');
+            begin immediate; insert into settings values ('not', 'yet');",
+        )
+        .unwrap();
+    sandbox.ok(&["backup", name]);
+    let copy = sandbox::open(&file);
+    assert_eq!(
+        sandbox::query(&copy, "select setting from settings"),
+        ["committed"]
+    );
+    assert_eq!(sandbox::query(&copy, "pragma journal_mode"), ["delete"]);
+    writer.execute_batch("rollback").unwrap();
+    assert_eq!(
+        sandbox.hash(),
+        sandbox.ok(&["check", "--hash", "--db", name])
+    );
+
+    let again = sandbox.run(&["backup", name]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("--overwrite"));
+    sandbox.ok(&["backup", name, "--overwrite"]);
+    let database = sandbox.database();
+    for target in [database.to_str().unwrap(), "/", "/nowhere/at/all.db"] {
+        let output = sandbox.run(&["backup", target, "--overwrite"]);
+        assert!(!output.status.success(), "{target}");
+    }
+    sandbox.check();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let link = sandbox.path("link.db");
+        symlink(&file, &link).unwrap();
+        let output = sandbox.run(&["backup", link.to_str().unwrap(), "--overwrite"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+    let left: Vec<_> = fs::read_dir(sandbox.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("partial"))
+        .collect();
+    assert_eq!(left, [""; 0]);
+}

@@ -1,9 +1,9 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
-use super::{database_path, print, warn};
+use super::{database_path, print, rebuild, warn};
 use crate::changes::{self, ChangedFile, Changes};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, Counts, DEMO_HOME, Loader, Wait, statements as sql};
+use crate::database::{self, Counts, DEMO_HOME, Loader, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import};
@@ -53,7 +53,7 @@ fn sync(
     report: &mut Report,
 ) -> Result<()> {
     let homes = homes(arguments, roots)?;
-    let target = Target::open(&report.database)?;
+    let target = Target::open(&report.database, global.quiet)?;
     refuse_mixture(&target.connection, arguments.demo)?;
 
     let mut changes = Vec::new();
@@ -107,7 +107,7 @@ fn sync(
     report.problems.append(&mut unopened.into_inner());
 
     progress.message("indexing");
-    target.settle(&mut loader)?;
+    loader.finish()?;
     report.record(&target.connection)?;
     report.all_rejected = target
         .connection
@@ -292,10 +292,14 @@ struct Target {
 }
 
 impl Target {
-    fn open(path: &Path) -> Result<Target> {
+    fn open(path: &Path, is_quiet: bool) -> Result<Target> {
         if path.exists() {
+            let connection = database::open_older(path)?;
+            if database::schema_version(&connection)? < SCHEMA_VERSION {
+                rebuild::upgrade(&connection, path, is_quiet)?;
+            }
             return Ok(Target {
-                connection: database::open(path)?,
+                connection,
                 path: path.to_path_buf(),
                 building: None,
                 commits: Commits::Often,
@@ -321,16 +325,6 @@ impl Target {
         })
     }
 
-    /// Makes all rows permanent and brings the views up to date.
-    fn settle(&self, loader: &mut Loader<'_>) -> Result<()> {
-        if self.building.is_some() {
-            loader.begin()?;
-            database::create_indexes(&self.connection)?;
-        }
-        loader.commit()?;
-        database::refresh(&self.connection)
-    }
-
     fn close(self) -> Result<Option<Problem>> {
         let Some(building) = self.building else {
             return Ok(database::close(self.connection, &self.path));
@@ -340,23 +334,9 @@ impl Target {
         building
             .persist_noclobber(&self.path)
             .map_err(|failed| Error::Io(self.path.clone(), failed.error))?;
-        sync_folder(&self.path)?;
+        database::sync_folder(&self.path)?;
         Ok(None)
     }
-}
-
-/// Makes a rename permanent.
-fn sync_folder(path: &Path) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if cfg!(unix) {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(Error::io(folder))?;
-    }
-    Ok(())
 }
 
 /// What a run did, for people and for programs.

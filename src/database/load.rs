@@ -2,7 +2,7 @@
 
 use super::insert::Inserter;
 use super::statements as sql;
-use super::{copies, tool_uses};
+use super::{copies, tool_uses, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
@@ -103,6 +103,8 @@ const REJECTED_EXAMPLES: usize = 10;
 pub struct Loader<'c> {
     connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
+    /// Whether foreign keys are off, to be checked at the end.
+    is_upgrade: bool,
     /// Changes when another connection writes.
     data_version: i64,
     inserter: Inserter<'c>,
@@ -135,9 +137,17 @@ struct OpenFile {
 impl<'c> Loader<'c> {
     /// A loader for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
-        let mut loader = Loader {
+        let mut loader = Loader::unread(connection);
+        loader.data_version = loader.read_data_version()?;
+        loader.read_keys()?;
+        Ok(loader)
+    }
+
+    fn unread(connection: &'c Connection) -> Self {
+        Loader {
             connection,
             transaction: None,
+            is_upgrade: false,
             data_version: 0,
             inserter: Inserter::new(connection),
             archive: archive::Reader::default(),
@@ -153,10 +163,7 @@ impl<'c> Loader<'c> {
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
             counts: Counts::default(),
-        };
-        loader.data_version = loader.read_data_version()?;
-        loader.read_keys()?;
-        Ok(loader)
+        }
     }
 
     /// A loader for a database whose derived tables are to be filled anew: it begins by emptying them.
@@ -165,11 +172,20 @@ impl<'c> Loader<'c> {
         loader.begin()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
         // Keys begin anew, so that a rebuild gives the same ones as a first sync.
-        loader.last_message_id = 0;
-        loader.last_block_id = 0;
-        loader.last_event_id = 0;
-        loader.last_result_id = 0;
-        loader.last_history_id = 0;
+        loader.read_keys()?;
+        Ok(loader)
+    }
+
+    /// A loader for a database of an older schema, whose derived tables are to be filled anew: it begins by putting those
+    /// of this schema in their place. Foreign keys must be off.
+    pub fn upgrade(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::unread(connection);
+        loader.data_version = loader.read_data_version()?;
+        loader.begin()?;
+        upgrade::replace_tables(connection)?;
+        loader.read_keys()?;
+        connection.execute_batch(sql::DELETE_DERIVED)?;
+        loader.is_upgrade = true;
         Ok(loader)
     }
 
@@ -225,6 +241,22 @@ impl<'c> Loader<'c> {
         self.resolve()?;
         transaction.commit()?;
         Ok(())
+    }
+
+    /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
+    /// of it or nothing.
+    pub fn finish(&mut self) -> Result<()> {
+        self.begin()?;
+        super::create_indexes(self.connection)?;
+        self.resolve()?;
+        super::refresh(self.connection)?;
+        if self.is_upgrade {
+            super::check_references(self.connection)?;
+        }
+        match self.transaction.take() {
+            Some(transaction) => Ok(transaction.commit()?),
+            None => Ok(()),
+        }
     }
 
     fn resolve(&mut self) -> Result<()> {
