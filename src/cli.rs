@@ -39,7 +39,13 @@ pub enum Command {
     /// Derive all tables again from the archive, without the sources
     Rebuild,
     /// Prove that the database is whole
+    ///
+    /// It only reads, and never repairs. Exit code 1 if anything is wrong.
     Check(CheckArguments),
+    /// Show what is in the database and what is not yet
+    Status,
+    /// Tell what is at risk, and what helps
+    Doctor,
     /// Ask a question: one that ships with the program, or SQL
     ///
     /// Without a name it lists the questions. Only reading is possible here.
@@ -114,6 +120,12 @@ pub struct CheckArguments {
     /// Print a hash of the content of every table, the same for every database with the same content
     #[arg(long)]
     pub hash: bool,
+    /// Derive all tables again from the archive, in a copy beside the database, and compare: takes as long as a rebuild
+    #[arg(long, conflicts_with = "hash")]
+    pub deep: bool,
+    /// Compare with the files that are still on disk, byte for byte
+    #[arg(long, conflicts_with = "hash")]
+    pub sources: bool,
 }
 
 #[derive(Debug, Args)]

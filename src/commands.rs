@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod doctor;
 pub mod prices;
 pub mod query;
 pub mod rebuild;
@@ -9,6 +10,7 @@ pub mod restore;
 pub mod schema;
 pub mod search;
 pub mod show;
+pub mod status;
 pub mod sync;
 
 use crate::cli::Global;

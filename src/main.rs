@@ -26,6 +26,8 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Backup(arguments) => commands::backup::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),
         Command::Check(arguments) => commands::check::run(&global, &arguments),
+        Command::Status => commands::status::run(&global),
+        Command::Doctor => commands::doctor::run(&global),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),

@@ -244,7 +244,8 @@ fn source_id(connection: &Connection, arguments: &SyncArguments, home: &Home) ->
     }
 }
 
-fn host_name() -> String {
+/// The name of this machine.
+pub fn host_name() -> String {
     let from_system = || fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let from_environment = || {
         ["COMPUTERNAME", "HOSTNAME"]
@@ -383,11 +384,7 @@ impl Report {
             .filter(|file| file.version.is_rewrite())
             .count();
         self.missing_files += changes.missing.len();
-        let sizes = changes.files.iter().map(|file| {
-            let size = file.version.stat.map_or(0, |stat| stat.size);
-            size.saturating_sub(file.version.size)
-        });
-        self.new_bytes += sizes.sum::<u64>();
+        self.new_bytes += changes.new_bytes();
     }
 
     /// The room that the rest of the run may take: a database is smaller than its sources, and there is the journal.
