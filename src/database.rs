@@ -175,7 +175,15 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     check_references(&connection)?;
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    // The pragma is no error when it fails, not even when the disk does.
+    let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let message = "no write-ahead log is possible here; is the disk well, and a local one?";
+        return Err(Error::Io(
+            path.to_path_buf(),
+            std::io::Error::other(message),
+        ));
+    }
     connection.close().map_err(|(_, error)| error)?;
     File::open(path)
         .and_then(|file| file.sync_all())
@@ -488,4 +496,13 @@ fn resolve(connection: &Connection) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sqlite_is_new_enough_not_to_damage_a_journal_that_two_write() {
+        // https://sqlite.org/wal.html#walresetbug
+        assert!(rusqlite::version_number() >= 3_051_003);
+    }
 }

@@ -11,7 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::Bytes;
 use crate::stop::Stop;
-use crate::terminal::{byte_size, grouped, sanitize};
+use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
 use rusqlite::{Connection, params};
 use std::cell::RefCell;
@@ -426,7 +426,7 @@ impl Report {
             return Ok(());
         }
         if arguments.json {
-            return print(&self.json());
+            return print(&sanitize_json(&self.json()));
         }
         for line in &self.counts.rejected_examples {
             warn(line);
