@@ -164,10 +164,7 @@ fn derived_again(connection: &Connection, path: &Path) -> Result<Vec<(&'static s
         .map_err(Error::io(&copy))?;
     database::copy(connection, &copy)?;
     let copied = database::open(&copy)?;
-    let index = copied
-        .execute_batch(sql::CHECK_SEARCH)
-        .err()
-        .map(|error| error.to_string());
+    let index = other_words(&copied)?;
     let before = hash::tables(&copied)?;
     let rebuilt = rebuild::derive(&copied, &copy, Loader::empty, true);
     let differences = match rebuilt {
@@ -189,12 +186,32 @@ fn derived_again(connection: &Connection, path: &Path) -> Result<Vec<(&'static s
         }
     };
     Ok(vec![
-        (
-            "the search index is that of the texts",
-            index.into_iter().collect(),
-        ),
+        ("the search index is that of the texts", index),
         ("the tables are what the archive gives", differences),
     ])
+}
+
+/// Whether the full-text index holds other words than the texts. SQLite's own check does not know of rows without text.
+fn other_words(copied: &Connection) -> Result<Vec<String>> {
+    copied.execute_batch(
+        "create virtual table temp.indexed_words using fts5vocab('main', 'search', 'instance')",
+    )?;
+    let words = || hash::rows(copied, sql::LIST_INDEXED_WORDS);
+    let before = match words() {
+        Ok(before) => before,
+        Err(error) => return Ok(vec![error.to_string()]),
+    };
+    copied.execute_batch(sql::INDEX_ANEW)?;
+    let after = words()?;
+    copied.execute_batch("drop table temp.indexed_words")?;
+    Ok(match before == after {
+        true => Vec::new(),
+        false => vec![format!(
+            "{} words are in the index, {} in the texts, and they are not the same",
+            grouped(before.0),
+            grouped(after.0)
+        )],
+    })
 }
 
 /// The rows of a statement, one line each.
