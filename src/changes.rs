@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A file of which something is to be read.
@@ -59,13 +59,45 @@ pub fn compare(
     found: &Discovery,
     is_complete: bool,
 ) -> Result<Changes> {
+    compare_with(connection, source_id, found, is_complete, Trust::Stat)
+}
+
+/// Compares every byte of a home that is in the database, whatever the file system says of the files.
+pub fn compare_bytes(
+    connection: &Connection,
+    source_id: i64,
+    found: &Discovery,
+) -> Result<Changes> {
+    compare_with(connection, source_id, found, false, Trust::Bytes)
+}
+
+/// What tells that a file is unchanged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Its size, times and identity.
+    Stat,
+    /// Only its bytes.
+    Bytes,
+}
+
+fn compare_with(
+    connection: &Connection,
+    source_id: i64,
+    found: &Discovery,
+    is_complete: bool,
+    trust: Trust,
+) -> Result<Changes> {
     let mut known = known_files(connection, source_id)?;
     let mut changes = Changes::default();
     let mut suspects = Vec::new();
     for file in &found.files {
         let is_counted = classify(&file.path).reading == Reading::Count;
         match known.remove(&file.path) {
-            Some(known) if !known.is_racy && !known.is_missing && known.stat == file.stat => {}
+            Some(known)
+                if (trust == Trust::Stat || is_counted)
+                    && !known.is_racy
+                    && !known.is_missing
+                    && known.stat == file.stat => {}
             known if is_counted => {
                 let mut version = new_file(file, source_id, 1).version;
                 version.file_id = known.map(|known| known.file_id);
@@ -105,6 +137,34 @@ pub fn compare(
         (modified, file.version.path.clone())
     });
     Ok(changes)
+}
+
+impl Changes {
+    /// Bytes that are on disk and not in the database.
+    pub fn new_bytes(&self) -> u64 {
+        let new = |file: &ChangedFile| {
+            let size = file.version.stat.map_or(0, |stat| stat.size);
+            size.saturating_sub(file.version.size)
+        };
+        self.files.iter().map(new).sum()
+    }
+}
+
+/// The homes in the database that are on this machine: their keys and where they are.
+pub fn homes_at_hand(connection: &Connection, machine: &str) -> Result<Vec<(i64, PathBuf)>> {
+    let mut statement = connection.prepare_cached(sql::LIST_SOURCES)?;
+    let sources: Vec<(i64, String, String)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    // Two machines may have homes of the same name. A name that was given with --machine is known by its place alone.
+    let is_here = |(_, name, root): &&(i64, String, String)| {
+        let same = sources.iter().filter(|(_, _, other)| other == root);
+        (name == machine || same.count() == 1) && Path::new(root).is_dir()
+    };
+    let here = sources.iter().filter(is_here);
+    Ok(here
+        .map(|(source_id, _, root)| (*source_id, PathBuf::from(root)))
+        .collect())
 }
 
 /// Whether a path is another one or lies below it.

@@ -34,10 +34,18 @@ pub enum Command {
     Sync(SyncArguments),
     /// Write transcripts back from the archive, byte for byte
     Restore(RestoreArguments),
+    /// Copy the database safely, also while a sync is writing it
+    Backup(BackupArguments),
     /// Derive all tables again from the archive, without the sources
     Rebuild,
     /// Prove that the database is whole
+    ///
+    /// It only reads, and never repairs. Exit code 1 if anything is wrong.
     Check(CheckArguments),
+    /// Show what is in the database and what is not yet
+    Status,
+    /// Tell what is at risk, and what helps
+    Doctor,
     /// Ask a question: one that ships with the program, or SQL
     ///
     /// Without a name it lists the questions. Only reading is possible here.
@@ -75,6 +83,9 @@ pub struct SyncArguments {
     /// Threads to use; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    /// Wait while another sync is writing the database, for so many seconds or until it has finished; without it, exit with 75
+    #[arg(long, value_name = "SECONDS")]
+    pub wait: Option<Option<u64>>,
     /// Exit with 65 if any line was rejected
     #[arg(long)]
     pub strict: bool,
@@ -97,10 +108,26 @@ pub struct RestoreArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// Where to write the copy
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Print a hash of the content of every table, the same for every database with the same content
     #[arg(long)]
     pub hash: bool,
+    /// Derive all tables again from the archive, in a copy beside the database, and compare: takes as long as a rebuild
+    #[arg(long, conflicts_with = "hash")]
+    pub deep: bool,
+    /// Compare with the files that are still on disk, byte for byte
+    #[arg(long, conflicts_with = "hash")]
+    pub sources: bool,
 }
 
 #[derive(Debug, Args)]

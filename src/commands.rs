@@ -1,7 +1,9 @@
 //! One file per command, all with the same shape: `run(global, arguments)`.
 
+pub mod backup;
 pub mod check;
 pub mod datasette;
+pub mod doctor;
 pub mod prices;
 pub mod query;
 pub mod rebuild;
@@ -9,10 +11,12 @@ pub mod restore;
 pub mod schema;
 pub mod search;
 pub mod show;
+pub mod status;
 pub mod sync;
 
 use crate::cli::Global;
 use crate::error::{Error, Result};
+use crate::terminal::sanitize;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -34,4 +38,9 @@ pub fn database_path(global: &Global) -> Result<PathBuf> {
 /// Prints a line to stdout. A reader that has gone away is an error, and a quiet end.
 pub fn print(text: &str) -> Result<()> {
     writeln!(io::stdout(), "{text}").map_err(Error::io("standard output"))
+}
+
+/// Prints a line to stderr: what a person should know, and what is not the result. Whoever closed it does not want it.
+pub fn warn(text: &str) {
+    let _ = writeln!(io::stderr(), "cc-etl: {}", sanitize(text));
 }

@@ -11,17 +11,20 @@ pub mod hash;
 mod insert;
 mod load;
 mod tool_uses;
+pub mod upgrade;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
+use crate::stop::Stop;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use functions::priced_model;
 pub use insert::Inserter;
-pub use load::{Batch, Counts, FileVersion, Loader};
+pub use load::{Batch, Counts, FileVersion, Loaded, Loader};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -55,30 +58,58 @@ pub const DEMO_HOME: &[(&str, &[u8])] = embedded::DEMO_HOME;
 const APPLICATION_ID: i32 = 0x6363_4554;
 
 /// The version of the schema that this program reads and writes.
-pub const SCHEMA_VERSION: i32 = 1;
+pub const SCHEMA_VERSION: i32 = 2;
 
 /// The lock that one sync at a time holds; it is let go when this is dropped.
 pub struct Lock {
     _file: File,
 }
 
-/// Takes the lock beside a database.
-pub fn lock(database: &Path) -> Result<Lock> {
-    let path = beside(database, ".lock");
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
+/// How long to wait for the lock when another sync holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    No,
+    /// So long.
+    UpTo(Duration),
+    /// Until it is free.
+    Forever,
+}
+
+/// How often a lock that is held is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes the lock beside a database. Everything that writes has to hold it.
+pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
+    // A link could lead to a file that is not ours to write.
+    if database
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_symlink())
     {
-        create_private_folder(folder)?;
+        return Err(Error::Unusable(format!(
+            "{} is a link; name the database itself with --db FILE",
+            database.display()
+        )));
     }
+    let path = beside(database, ".lock");
+    create_private_folder(folder_of(&path))?;
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
-    private(&mut options);
-    let file = options.open(&path).map_err(Error::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
-        Err(TryLockError::WouldBlock) => Err(Error::Locked(path)),
-        Err(TryLockError::Error(error)) => Err(Error::Io(path, error)),
+    let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::Error(error)) => return Err(Error::Io(path, error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        stop.check()?;
+        match wait {
+            Wait::Forever => {}
+            Wait::UpTo(time) if begun.elapsed() < time => {}
+            Wait::No | Wait::UpTo(_) => return Err(Error::Locked(path)),
+        }
+        std::thread::sleep(LOCK_PAUSE);
     }
 }
 
@@ -101,12 +132,22 @@ fn create_private_folder(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(Error::io(folder))
 }
 
-/// Makes the file that is opened readable by its owner only, whatever the umask.
-pub fn private(options: &mut OpenOptions) {
+/// Opens a file to write it, which only its owner can read whatever the umask, and which is no link.
+pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let file = options.mode(0o600).custom_flags(no_link).open(path)?;
+        let mut permissions = file.metadata()?.permissions();
+        if permissions.mode() & 0o777 != 0o600 {
+            permissions.set_mode(0o600);
+            file.set_permissions(permissions)?;
+        }
+        Ok(file)
+    }
     #[cfg(not(unix))]
-    let _ = options;
+    options.open(path)
 }
 
 /// Creates a database that does not exist yet, with tables and without indexes: they are quicker to build when the rows
@@ -114,8 +155,7 @@ pub fn private(options: &mut OpenOptions) {
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    private(&mut options);
-    options.open(path).map_err(Error::io(path))?;
+    open_private(path, &mut options).map_err(Error::io(path))?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "page_size", 16384)?;
     connection.pragma_update(None, "journal_mode", "off")?;
@@ -124,7 +164,7 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    for statement in schema_statements().filter(|statement| !is_index(statement)) {
+    for statement in schema_statements().filter(|statement| index_name(statement).is_none()) {
         connection.execute_batch(statement)?;
     }
     Ok(connection)
@@ -132,14 +172,18 @@ pub fn create(path: &Path) -> Result<Connection> {
 
 /// Makes a new database whole: references checked, journal in place, everything on disk.
 pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
-    let violations = foreign_key_violations(&connection)?;
-    if violations > 0 {
-        let message = format!("{violations} references lead nowhere in the new database");
-        return Err(Error::CheckFailed(message));
-    }
+    check_references(&connection)?;
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    // The pragma is no error when it fails, not even when the disk does.
+    let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let message = "no write-ahead log is possible here; is the disk well, and a local one?";
+        return Err(Error::Io(
+            path.to_path_buf(),
+            std::io::Error::other(message),
+        ));
+    }
     connection.close().map_err(|(_, error)| error)?;
     File::open(path)
         .and_then(|file| file.sync_all())
@@ -147,23 +191,88 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
 }
 
 /// Closes a database that was written: what is in the journal goes into the file, so that a plain copy of it is whole.
-pub fn close(connection: Connection) -> Result<()> {
+/// Everything is safe already; if this fails it is worth a word, and the next sync does it.
+pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
     // A reader that holds an old state keeps the journal in use; then it stays, and nothing is lost.
-    connection.busy_timeout(Duration::from_secs(2))?;
-    connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
-    connection.close().map_err(|(_, error)| error.into())
+    let checkpointed = connection
+        .busy_timeout(Duration::from_secs(2))
+        .and_then(|()| connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())))
+        .and_then(|()| connection.close().map_err(|(_, error)| error));
+    checkpointed.err().map(|error| {
+        let message = format!("everything is saved, but its journal could not be emptied: {error}");
+        Problem::new(path, message)
+    })
 }
 
-/// Builds the indexes of a new database.
-pub fn create_indexes(connection: &Connection) -> Result<()> {
-    for statement in schema_statements().filter(|statement| is_index(statement)) {
-        connection.execute_batch(statement)?;
+/// Copies a database as it is at this moment into a file that is empty, whoever writes meanwhile. The copy needs no
+/// journal beside it: it can be read where nothing can be written.
+pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
+    let name = target.to_str().ok_or_else(|| {
+        let message = format!("the name {} is not UTF-8", target.display());
+        Error::Usage(message)
+    })?;
+    connection.execute("vacuum into ?1", [name])?;
+    let copied = connect(target, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    identify(&copied, target)?;
+    let verdict: String = copied.query_row("pragma quick_check", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(Error::CheckFailed(format!(
+            "the copy is damaged: {verdict}"
+        )));
+    }
+    copied.close().map_err(|(_, error)| error)?;
+    File::open(target)
+        .and_then(|file| file.sync_all())
+        .map_err(Error::io(target))
+}
+
+/// The folder that a file lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// Makes a rename permanent.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    if cfg!(unix) {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(Error::io(folder))?;
     }
     Ok(())
 }
 
+/// Builds the indexes that a new or upgraded database has not yet.
+fn create_indexes(connection: &Connection) -> Result<()> {
+    let mut statement =
+        connection.prepare("select name from sqlite_schema where type = 'index'")?;
+    let present: HashSet<String> = statement
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for statement in schema_statements() {
+        if let Some(name) = index_name(statement)
+            && !present.contains(name)
+        {
+            connection.execute_batch(statement)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses to go on with references that lead nowhere.
+fn check_references(connection: &Connection) -> Result<()> {
+    match foreign_key_violations(connection)? {
+        0 => Ok(()),
+        count => Err(Error::CheckFailed(format!(
+            "{count} references would lead nowhere, so nothing was changed; please report this"
+        ))),
+    }
+}
+
 /// Rows whose declared reference has no target.
-pub fn foreign_key_violations(connection: &Connection) -> Result<usize> {
+fn foreign_key_violations(connection: &Connection) -> Result<usize> {
     let mut statement = connection.prepare("pragma foreign_key_check")?;
     let mut rows = statement.query([])?;
     let mut count = 0;
@@ -173,8 +282,15 @@ pub fn foreign_key_violations(connection: &Connection) -> Result<usize> {
     Ok(count)
 }
 
-/// Opens a database for writing.
+/// Opens a database for writing. One of an older schema is refused: [`open_older`] is for those who can upgrade it.
 pub fn open(path: &Path) -> Result<Connection> {
+    let connection = open_older(path)?;
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
+/// Opens a database for writing, also one of an older schema.
+pub fn open_older(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     identify(&connection, path)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -186,6 +302,13 @@ pub fn open(path: &Path) -> Result<Connection> {
 
 /// Opens a database for reading.
 pub fn open_read_only(path: &Path) -> Result<Connection> {
+    let connection = open_older_read_only(path)?;
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
+/// Opens a database for reading, also one of an older schema.
+pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     if !path.exists() {
         let message = format!(
             "there is no database {}; cc-etl sync makes one",
@@ -196,6 +319,21 @@ pub fn open_read_only(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     identify(&connection, path)?;
     Ok(connection)
+}
+
+fn refuse_older(connection: &Connection, path: &Path) -> Result<()> {
+    match schema_version(connection)? {
+        SCHEMA_VERSION.. => Ok(()),
+        version => Err(Error::Unusable(format!(
+            "{} has schema {version}, this cc-etl reads schema {SCHEMA_VERSION}; cc-etl rebuild upgrades it, and so does cc-etl sync",
+            path.display()
+        ))),
+    }
+}
+
+/// The schema that a database has.
+pub fn schema_version(connection: &Connection) -> Result<i32> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
@@ -225,7 +363,7 @@ fn identify(connection: &Connection, path: &Path) -> Result<()> {
     if application_id != APPLICATION_ID {
         return Err(not_ours(path));
     }
-    let version: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = schema_version(connection)?;
     if version > SCHEMA_VERSION {
         return Err(Error::Unusable(format!(
             "{} has schema {version}, this cc-etl knows schemas up to {SCHEMA_VERSION}; install a newer cc-etl",
@@ -249,25 +387,25 @@ fn schema_statements() -> impl Iterator<Item = &'static str> {
         .filter(|statement| statement.contains("create "))
 }
 
-fn is_index(statement: &str) -> bool {
-    statement
+/// The index that a statement creates, if it does.
+fn index_name(statement: &str) -> Option<&str> {
+    let mut names = statement
         .lines()
-        .any(|line| line.starts_with("create index"))
+        .filter_map(|line| line.strip_prefix("create index "));
+    names.next()?.split(' ').next()
 }
 
 /// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
-/// alone, so that a sync with nothing new writes nothing.
-pub fn refresh(connection: &Connection) -> Result<()> {
-    let transaction = connection.unchecked_transaction()?;
+/// alone, so that a sync with nothing new writes nothing. The touched tables must be there, and empty.
+fn refresh(connection: &Connection) -> Result<()> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
-    refresh_views(connection)?;
-    refresh_bi(connection)?;
-    Ok(transaction.commit()?)
+    refresh_views(connection, VIEWS)?;
+    refresh_bi(connection)
 }
 
 /// Makes the tables for BI tools anew if what they depend on besides the transcripts has changed: prices, words, views.
-pub fn refresh_bi(connection: &Connection) -> Result<()> {
+fn refresh_bi(connection: &Connection) -> Result<()> {
     let basis = bi_basis(connection)?;
     let known: Option<String> = connection
         .query_row(statements::FIND_SETTING, ["bi_basis"], |row| row.get(0))
@@ -275,7 +413,6 @@ pub fn refresh_bi(connection: &Connection) -> Result<()> {
     if known.as_ref() == Some(&basis) {
         return Ok(());
     }
-    connection.execute_batch(statements::CREATE_TOUCHED)?;
     connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
     connection.execute_batch(statements::REFRESH_BI)?;
     connection.execute_batch(statements::FORGET_TOUCHED)?;
@@ -298,7 +435,9 @@ fn bi_basis(connection: &Connection) -> Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn refresh_views(connection: &Connection) -> Result<()> {
+/// Puts views in place of those that the database has. Those that are the same are left alone, so
+/// that a sync with nothing new writes nothing.
+fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
     let present = statement
@@ -306,7 +445,7 @@ fn refresh_views(connection: &Connection) -> Result<()> {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    let wanted: Vec<(&str, &str)> = VIEWS
+    let wanted: Vec<(&str, &str)> = views
         .iter()
         .map(|(file, sql)| {
             (
@@ -391,4 +530,13 @@ fn resolve(connection: &Connection) -> Result<()> {
     connection.execute_batch(statements::REFRESH_BI)?;
     connection.execute_batch(statements::FORGET_TOUCHED)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sqlite_is_new_enough_not_to_damage_a_journal_that_two_write() {
+        // https://sqlite.org/wal.html#walresetbug
+        assert!(rusqlite::version_number() >= 3_051_003);
+    }
 }

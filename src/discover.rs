@@ -208,12 +208,20 @@ fn split_list(list: &OsString) -> Vec<PathBuf> {
     }
 }
 
+/// Refuses a home that is not there.
+pub fn expect(home: &Path) -> Result<()> {
+    match home.is_dir() {
+        true => Ok(()),
+        false => {
+            let what = format!("{} is not a folder", home.display());
+            Err(Error::NoSource(no_home_message(&what)))
+        }
+    }
+}
+
 /// Finds the files of a home. Those that are not read are counted.
 pub fn discover(home: &Path) -> Result<Discovery> {
-    if !home.is_dir() {
-        let what = format!("{} is not a folder", home.display());
-        return Err(Error::NoSource(no_home_message(&what)));
-    }
+    expect(home)?;
     let mut walk = Walk::default();
     walk.folder(home, Path::new(""));
     walk.found
@@ -222,23 +230,32 @@ pub fn discover(home: &Path) -> Result<Discovery> {
     Ok(walk.found)
 }
 
-/// Looks at one transcript by its path: the home is the folder above `projects/`.
-pub fn discover_file(transcript: &Path) -> Result<(PathBuf, Discovery)> {
+/// The home of a transcript: the folder above `projects/`.
+pub fn home_of(transcript: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(transcript).map_err(Error::io(transcript))?;
     let home = absolute
         .ancestors()
         .find(|folder| folder.file_name().is_some_and(|name| name == "projects"))
-        .and_then(Path::parent)
-        .ok_or_else(|| {
-            Error::Usage(format!(
-                "{} is not below a folder named projects, so it is no transcript of a Claude home",
-                transcript.display()
-            ))
-        })?
-        .to_path_buf();
+        .and_then(Path::parent);
+    match home {
+        Some(_) if !absolute.exists() => Err(Error::NoSource(format!(
+            "{} is not a file",
+            transcript.display()
+        ))),
+        Some(home) => Ok(home.to_path_buf()),
+        None => Err(Error::Usage(format!(
+            "{} is not below a folder named projects, so it is no transcript of a Claude home",
+            transcript.display()
+        ))),
+    }
+}
+
+/// Looks at one transcript of a home.
+pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
+    let absolute = std::path::absolute(transcript).map_err(Error::io(transcript))?;
     let relative = absolute
-        .strip_prefix(&home)
-        .expect("an ancestor is a prefix")
+        .strip_prefix(home)
+        .expect("a transcript is in its home")
         .to_path_buf();
     let mut walk = Walk::default();
     walk.file(&absolute, &relative);
@@ -246,7 +263,7 @@ pub fn discover_file(transcript: &Path) -> Result<(PathBuf, Discovery)> {
         let what = format!("{} is not a file", transcript.display());
         return Err(Error::NoSource(what));
     }
-    Ok((home, walk.found))
+    Ok(walk.found)
 }
 
 #[derive(Default)]

@@ -1,5 +1,8 @@
 //! The two kinds of error: [`Error`] ends the run, a [`Problem`] costs one file or folder and the run goes on.
 
+use crate::database::folder_of;
+use crate::terminal::byte_size;
+use rusqlite::ErrorCode;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +15,19 @@ pub enum Error {
     NoSource(String),
     /// Another sync holds the lock.
     Locked(PathBuf),
+    /// A signal ended the run early.
+    Stopped(u8),
+    /// The database cannot be written for want of room, or because the disk fails.
+    Storage {
+        /// The database.
+        path: PathBuf,
+        /// What the system says.
+        cause: String,
+        /// Bytes that are free, where that is known.
+        free_bytes: Option<u64>,
+        /// Bytes that the rest of the run may need.
+        needed_bytes: u64,
+    },
     /// The database cannot be used by this program: newer, or not ours.
     Unusable(String),
     /// A check found something wrong.
@@ -45,9 +61,38 @@ impl Error {
             Error::Usage(_) => 2,
             Error::Rejected(_) => 65,
             Error::NoSource(_) => 66,
-            Error::Database(_) | Error::Io(..) => 74,
+            Error::Database(_) | Error::Io(..) | Error::Storage { .. } => 74,
             Error::Locked(_) => 75,
             Error::Unusable(_) => 78,
+            Error::Stopped(signal) => 128 + signal,
+        }
+    }
+
+    /// Whether there is no room to write, or the disk fails.
+    fn is_of_storage(&self) -> bool {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match self {
+            Error::Database(error) => matches!(
+                error.sqlite_error_code(),
+                Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure)
+            ),
+            Error::Io(_, error) => {
+                matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds how much room there is and how much is needed, if that is what is the matter.
+    pub fn with_room(self, database: &Path, needed_bytes: u64) -> Error {
+        match self.is_of_storage() {
+            true => Error::Storage {
+                path: database.to_path_buf(),
+                cause: self.to_string(),
+                free_bytes: free_bytes(database),
+                needed_bytes,
+            },
+            false => self,
         }
     }
 
@@ -66,9 +111,32 @@ impl fmt::Display for Error {
             | Error::CheckFailed(message) => f.write_str(message),
             Error::Locked(path) => write!(
                 f,
-                "another sync is writing this database (lock {}); try again when it has finished",
+                "another sync is writing this database (lock {}); try again when it has finished, or let it wait: --wait",
                 path.display()
             ),
+            Error::Stopped(signal) => write!(
+                f,
+                "stopped by signal {signal}; what was read is kept, and the next sync goes on from there"
+            ),
+            Error::Storage {
+                path,
+                cause,
+                free_bytes,
+                needed_bytes,
+            } => {
+                write!(
+                    f,
+                    "{cause}\n{} cannot be written: it may need {} more",
+                    path.display(),
+                    byte_size(*needed_bytes)
+                )?;
+                if let Some(free) = free_bytes {
+                    write!(f, ", {} are free", byte_size(*free))?;
+                }
+                f.write_str(
+                    "\nwhat was imported before is safe; make room, then the next sync goes on from there",
+                )
+            }
             Error::Rejected(count) => write!(
                 f,
                 "{count} fragments of lines are not records; see the table rejected_lines"
@@ -91,6 +159,20 @@ impl std::error::Error for Error {}
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Error::Database(error)
+    }
+}
+
+/// Bytes that are free where a file lies.
+fn free_bytes(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let system = rustix::fs::statvfs(folder_of(path)).ok()?;
+        Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
     }
 }
 

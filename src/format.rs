@@ -1,6 +1,6 @@
 //! Rows of a query as text: a table for people, CSV, JSON and Markdown for others.
 
-use crate::terminal::{self, sanitize};
+use crate::terminal::{self, sanitize, sanitize_json};
 use clap::ValueEnum;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
@@ -34,6 +34,8 @@ impl Answer {
     pub fn format(&self, format: Format, is_raw: bool) -> String {
         match format {
             Format::Table => terminal::table(&self.columns, &self.rows, terminal::width()),
+            // Programs get the cells as they are; a terminal would act upon them.
+            Format::Csv if terminal::is_used() => sanitize(&self.csv(is_raw)).into_owned(),
             Format::Csv => self.csv(is_raw),
             Format::Json if self.rows.is_empty() => "[]".to_string(),
             Format::Json => format!("[\n  {}\n]", self.objects(",\n  ")),
@@ -64,7 +66,7 @@ impl Answer {
                 format!("{}:{}", Json::from(name.as_str()), json(value))
             };
             let entries: Vec<String> = self.columns.iter().zip(row).map(entry).collect();
-            format!("{{{}}}", entries.join(","))
+            sanitize_json(&format!("{{{}}}", entries.join(","))).into_owned()
         };
         let objects: Vec<String> = self.rows.iter().map(object).collect();
         objects.join(separator)
@@ -75,7 +77,9 @@ impl Answer {
         let cells = |row: &[Value]| -> Vec<String> {
             row.iter().map(|value| csv_cell(value, is_raw)).collect()
         };
-        let wrote = writer.write_record(&self.columns).and_then(|()| {
+        let names = self.columns.iter().map(|name| Value::Text(name.clone()));
+        let names: Vec<Value> = names.collect();
+        let wrote = writer.write_record(cells(&names)).and_then(|()| {
             self.rows
                 .iter()
                 .try_for_each(|row| writer.write_record(cells(row)))
@@ -88,7 +92,9 @@ impl Answer {
 
     fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![line(self.columns.clone())];
+        let escape_text = |text: &str| sanitize(text).replace('|', "\\|").replace('\n', " ");
+        let columns = self.columns.iter().map(|name| escape_text(name));
+        let mut lines = vec![line(columns.collect())];
         let is_number = |column: usize| {
             self.rows
                 .iter()
@@ -98,12 +104,8 @@ impl Answer {
             .map(|column| if is_number(column) { "---:" } else { "---" }.to_string());
         lines.push(line(rules.collect()));
         for row in &self.rows {
-            let escape = |value: &Value| {
-                sanitize(&text(value))
-                    .replace('|', "\\|")
-                    .replace('\n', " ")
-            };
-            lines.push(line(row.iter().map(escape).collect()));
+            let cells = row.iter().map(|value| escape_text(&text(value)));
+            lines.push(line(cells.collect()));
         }
         lines.join("\n")
     }
@@ -184,6 +186,19 @@ mod tests {
                 .unwrap(),
             r#"{"name":"=cmd()","n":-1}"#
         );
+    }
+
+    #[test]
+    fn json_stays_json_and_says_what_it_said() {
+        let said = "a\u{1b}[31m\u{9b}31m\u{7f}\u{202e}b";
+        let answer = Answer {
+            columns: vec!["\u{9b}name".into()],
+            rows: vec![vec![Value::Text(said.into())]],
+        };
+        let printed = answer.format(Format::Json, false);
+        assert!(!printed.chars().any(|c| c.is_control() && c != '\n'));
+        let read: Json = serde_json::from_str(&printed).unwrap();
+        assert_eq!(read[0]["\u{9b}name"], said);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Files -> batches -> the database: read and parsed in parallel, written in order.
 
 use crate::archive::{self, CHUNK_BYTES};
-use crate::database::{Batch, FileVersion, Loader};
+use crate::database::{Batch, FileVersion, Loaded, Loader};
 use crate::discover::Reading;
 use crate::error::{Problem, Result};
 use crate::normalize::{normalize, normalize_document};
@@ -9,6 +9,9 @@ use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{Bytes, read_section};
 use crate::rows::Rows;
+use crate::stop::Stop;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,9 +41,23 @@ pub enum Commits {
 const COMMIT_BYTES: u64 = 8 << 20;
 const COMMIT_TIME: Duration = Duration::from_millis(250);
 
-/// Imports files. What cannot be read is a problem of its own and costs no other file.
+/// Imports files. What cannot be read is a problem of its own and costs no other file. A request to stop ends it after
+/// the chunks that are being read.
 pub fn import(
     inputs: impl Iterator<Item = Input>,
+    loader: &mut Loader<'_>,
+    pipeline: &Pipeline,
+    commits: Commits,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<Vec<Problem>> {
+    let units = units(inputs).take_while(|_| !stop.is_requested());
+    load(units, parse_chunk, loader, pipeline, commits, progress)
+}
+
+fn load(
+    units: impl Iterator<Item = Unit>,
+    parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch> + Sync,
     loader: &mut Loader<'_>,
     pipeline: &Pipeline,
     commits: Commits,
@@ -50,7 +67,11 @@ pub fn import(
     let mut finished: Option<Arc<Input>> = None;
     let mut bytes = 0;
     let mut begun = Instant::now();
-    pipeline.run(units(inputs), parse, |(input, result)| {
+    let parse = |unit: Unit| {
+        let result = caught(|| parse_chunk(&unit.input, unit.position));
+        (unit.input, result)
+    };
+    pipeline.run(units, parse, |(input, result)| {
         // What follows the end of a file that shrank, or a chunk that could not be read, is not looked at.
         if finished
             .as_ref()
@@ -62,10 +83,18 @@ pub fn import(
             Ok(batch) => {
                 let length = batch.end % CHUNK_BYTES;
                 let length = if length == 0 { CHUNK_BYTES } else { length };
-                if batch.is_last {
+                let is_last = batch.is_last;
+                match loader.load(batch)? {
+                    Loaded::Written => {}
+                    Loaded::Overtaken => {
+                        let message = "another program imported it meanwhile; sync again";
+                        problems.push(Problem::new(&input.name, message));
+                        finished = Some(input.clone());
+                    }
+                }
+                if is_last {
                     finished = Some(input);
                 }
-                loader.load(batch)?;
                 progress.advance(length);
                 bytes += length;
             }
@@ -106,10 +135,22 @@ fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
     })
 }
 
-fn parse(unit: Unit) -> (Arc<Input>, std::io::Result<Batch>) {
-    let Unit { input, position } = unit;
-    let batch = parse_chunk(&input, position);
-    (input, batch)
+/// Work whose panic is an error: a fault of ours that one file brings to light must not cost the others.
+fn caught<T>(work: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
+    // The work only reads what it shares with others, so nothing half-done is seen afterwards.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let message = format!(
+            "cc-etl failed on it, please report this: {}",
+            panic_message(&*panic)
+        );
+        Err(std::io::Error::other(message))
+    })
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
 }
 
 fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
@@ -160,4 +201,80 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows> {
     }
     let bytes = bytes.read_at(0, size)?;
     Ok(normalize_document(&bytes, &version.path, &version.place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database;
+    use crate::discover::{Stat, classify};
+    use std::fs::File;
+    use std::path::Path;
+
+    fn input(folder: &Path, name: &str) -> Input {
+        let path = format!("projects/-w/{name}.jsonl");
+        let absolute = folder.join(name);
+        let line = format!("{{\"parentUuid\":null,\"uuid\":\"{name}\",\"type\":\"user\"}}\n");
+        std::fs::write(&absolute, line).unwrap();
+        let stat = Stat::of(&std::fs::metadata(&absolute).unwrap());
+        Input {
+            bytes: Bytes::File(File::open(&absolute).unwrap()),
+            name: absolute,
+            version: Arc::new(FileVersion {
+                source_id: 1,
+                file_id: None,
+                place: classify(&path),
+                path,
+                path_bytes: None,
+                generation: 1,
+                stat: Some(stat),
+                is_racy: false,
+                size: 0,
+                parsed: 0,
+                newline_count: 0,
+                blank_line_count: 0,
+            }),
+            size: stat.size,
+        }
+    }
+
+    #[test]
+    fn a_panic_in_one_file_does_not_cost_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = database::create(&folder.path().join("test.db")).unwrap();
+        Loader::new(&connection).unwrap().finish().unwrap();
+        for threads in [1, 4] {
+            let names = ["a", "b", "c"].map(|name| format!("{name}{threads}"));
+            let inputs: Vec<Input> = names
+                .iter()
+                .map(|name| input(folder.path(), name))
+                .collect();
+            let mut loader = Loader::new(&connection).unwrap();
+            let parse = |input: &Input, position| match input.name.ends_with(&names[1]) {
+                true => panic!("a fault in {}", names[1]),
+                false => parse_chunk(input, position),
+            };
+            let problems = load(
+                units(inputs.into_iter()),
+                parse,
+                &mut loader,
+                &Pipeline::new(Some(threads)),
+                Commits::Often,
+                &Progress::bytes(0, true),
+            )
+            .unwrap();
+            assert_eq!(problems.len(), 1);
+            assert!(problems[0].path.ends_with(&names[1]));
+            assert!(problems[0].message.contains("a fault in b"));
+        }
+        let mut statement = connection
+            .prepare("select uuid from messages order by uuid")
+            .unwrap();
+        let uuids: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(std::result::Result::unwrap)
+            .collect();
+        assert_eq!(uuids, ["a1", "a4", "c1", "c4"]);
+    }
 }

@@ -52,5 +52,6 @@ pub mod read;
 pub mod record;
 pub mod rows;
 pub mod schema_page;
+pub mod stop;
 pub mod terminal;
 pub mod timestamp;

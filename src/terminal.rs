@@ -22,6 +22,23 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// The same for JSON, which stays the same JSON: it has escapes of its own.
+pub fn sanitize_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_active) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_active(character) {
+            // All of them are in the first plane.
+            write!(safe, "\\u{:04x}", u32::from(character)).expect("a string can be written to");
+        } else {
+            safe.push(character);
+        }
+    }
+    Cow::Owned(safe)
+}
+
 /// Controls other than newline and tab, and the marks that turn the direction of writing.
 fn is_active(character: char) -> bool {
     match character {
@@ -35,12 +52,16 @@ fn is_active(character: char) -> bool {
     }
 }
 
+/// Whether the output goes to a terminal.
+pub fn is_used() -> bool {
+    use std::io::IsTerminal;
+    std::io::stdout().is_terminal()
+}
+
 /// The width of the terminal, if there is one.
 pub fn width() -> Option<usize> {
-    use std::io::IsTerminal;
-    let is_terminal = std::io::stdout().is_terminal();
     terminal_size::terminal_size()
-        .filter(|_| is_terminal)
+        .filter(|_| is_used())
         .map(|(width, _)| usize::from(width.0))
 }
 
@@ -65,6 +86,10 @@ pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> S
                 .collect()
         })
         .collect();
+    let columns: Vec<String> = columns
+        .iter()
+        .map(|name| sanitize(name).replace(['\n', '\t'], " "))
+        .collect();
     let mut widths: Vec<usize> = columns.iter().map(|name| name.width()).collect();
     for row in &cells {
         for (widest, cell) in widths.iter_mut().zip(row) {
@@ -83,7 +108,7 @@ pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> S
         padded.join("  ").trim_end().to_string()
     };
     let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    let mut lines = vec![line(columns), rule.join("  ")];
+    let mut lines = vec![line(&columns), rule.join("  ")];
     lines.extend(cells.iter().map(|row| line(row)));
     lines.join("\n")
 }

@@ -10,6 +10,13 @@ pub fn now() -> String {
     format(OffsetDateTime::now_utc())
 }
 
+/// How many seconds ago a time in our form was; a time to come is now.
+pub fn seconds_since(text: &str) -> Option<u64> {
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    let seconds = (OffsetDateTime::now_utc() - moment).whole_seconds();
+    Some(seconds.max(0).cast_unsigned())
+}
+
 /// A timestamp as transcripts have it, in our form; `None` for what is no time. Nearly all are in our form already.
 pub fn normalize(text: &str) -> Option<Cow<'_, str>> {
     if is_normal(text) {

@@ -5,3 +5,4 @@ insert into files (
     modified_ns, changed_ns, device, inode, is_racy, is_current, first_seen_at, last_synced_at
 )
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, ?8, ?8)
+on conflict (source_id, path, generation) do nothing

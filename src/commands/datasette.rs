@@ -88,19 +88,11 @@ fn shell_line(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a file that only its owner can read. A link in its place is replaced, not followed.
+/// Writes a file that only its owner can read.
 fn write_private(path: &Path, content: &str) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Error::Io(path.to_path_buf(), error));
-        }
-        _ => {}
-    }
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    database::private(&mut options);
-    let written = options
-        .open(path)
+    options.write(true).create(true).truncate(true);
+    let written = database::open_private(path, &mut options)
         .and_then(|mut file| file.write_all(content.as_bytes()));
     written.map_err(Error::io(path))
 }

@@ -1,10 +1,11 @@
 //! `cc-etl prices`: shows the prices of models, and takes the user's own.
 
-use super::{database_path, print};
+use super::{database_path, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
-use crate::database::{self, Inserter, statements as sql};
+use crate::database::{self, Inserter, Loader, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::stop::Stop;
 use crate::terminal::grouped;
 use crate::{prices, timestamp};
 
@@ -52,20 +53,21 @@ fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
         .map_err(|problem| Error::Usage(format!("{}: {problem}", file.display())))?;
     let path = database_path(global)?;
     database::open_read_only(&path)?;
-    let _lock = database::lock(&path)?;
+    let _lock = database::lock(&path, Wait::No, &Stop::default())?;
     let connection = database::open(&path)?;
-    let transaction = connection.unchecked_transaction()?;
-    {
-        let mut delete = connection.prepare(sql::DELETE_USER_PRICE)?;
-        let inserter = Inserter::new(&connection);
-        for price in &prices {
-            delete.execute([&price.model, &price.valid_from])?;
-            inserter.insert(price)?;
-        }
+    let mut loader = Loader::new(&connection)?;
+    loader.begin()?;
+    let mut delete = connection.prepare(sql::DELETE_USER_PRICE)?;
+    let inserter = Inserter::new(&connection);
+    for price in &prices {
+        delete.execute([&price.model, &price.valid_from])?;
+        inserter.insert(price)?;
     }
-    database::refresh_bi(&connection)?;
-    transaction.commit()?;
-    database::close(connection)?;
+    loader.finish()?;
+    drop((loader, delete, inserter));
+    if let Some(problem) = database::close(connection, &path) {
+        warn(&problem.to_string());
+    }
     match global.quiet {
         true => Ok(()),
         false => print(&format!(

@@ -1,6 +1,6 @@
 //! `cc-etl query`: asks a question that ships with the program, or one in SQL.
 
-use super::{database_path, print};
+use super::{database_path, print, warn};
 use crate::cli::{Global, QueryArguments};
 use crate::error::{Error, Result};
 use crate::format::{Answer, Format};
@@ -38,7 +38,9 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     print(&answer.format(arguments.format, arguments.csv_raw))?;
     if has_more {
         let shown = grouped(answer.rows.len() as i64);
-        eprintln!("cc-etl: only the first {shown} rows are shown; --rows N shows more");
+        warn(&format!(
+            "only the first {shown} rows are shown; --rows N shows more"
+        ));
     }
     Ok(())
 }

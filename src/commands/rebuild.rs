@@ -1,30 +1,75 @@
 //! `cc-etl rebuild`: derives all tables again from the archive alone.
 
-use super::{database_path, print};
+use super::{backup, database_path, print, warn};
 use crate::cli::Global;
-use crate::database::{self, FileVersion, Loader, statements as sql};
+use crate::database::{self, Counts, FileVersion, Loader, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::classify;
 use crate::error::{Error, Result};
 use crate::import::{Commits, Input, import};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{ArchivedFile, Bytes};
+use crate::stop::Stop;
 use crate::terminal::grouped;
 use rusqlite::Connection;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Empties what is derived and fills it again, in one transaction.
+/// Empties what is derived and fills it again. A database of an older schema is upgraded.
 pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
     // Without a database there is nothing to lock either.
-    database::open_read_only(&path)?;
-    let _lock = database::lock(&path)?;
-    let connection = database::open(&path)?;
-    database::refresh(&connection)?;
-    let reader = Arc::new(Mutex::new(database::open_read_only(&path)?));
-    let files = archived_files(&connection)?;
-    let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), global.quiet);
+    database::open_older_read_only(&path)?;
+    let _lock = database::lock(&path, Wait::No, &Stop::default())?;
+    let connection = database::open_older(&path)?;
+    let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+    let derived = match database::schema_version(&connection)? {
+        SCHEMA_VERSION.. => derive(&connection, &path, Loader::empty, global.quiet),
+        _ => upgrade(&connection, &path, global.quiet),
+    };
+    let counts = derived.map_err(|error| error.with_room(&path, size))?;
+    if let Some(problem) = database::close(connection, &path) {
+        warn(&problem.to_string());
+    }
+    if !global.quiet {
+        let (messages, events) = (grouped(counts.messages), grouped(counts.events));
+        print(&format!(
+            "{} lines: {messages} messages, {events} events",
+            grouped(counts.lines)
+        ))?;
+    }
+    Ok(())
+}
+
+/// Brings a database of an older schema to this one. It is copied first; if anything fails it stays as it was.
+pub fn upgrade(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
+    let version = database::schema_version(connection)?;
+    let copy = database::beside(path, &format!(".schema-{version}.backup"));
+    backup::write(connection, &copy, true)?;
+    if !is_quiet {
+        warn(&format!(
+            "{} has schema {version} and is upgraded to {SCHEMA_VERSION}; as it was, it is kept in {}",
+            path.display(),
+            copy.display()
+        ));
+    }
+    // Tables are replaced one by one: their references are true again at the end, and checked then.
+    connection.pragma_update(None, "foreign_keys", false)?;
+    let counts = derive(connection, path, Loader::upgrade, is_quiet)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    Ok(counts)
+}
+
+/// Fills the tables from the archive, in one transaction.
+pub fn derive<'c>(
+    connection: &'c Connection,
+    path: &Path,
+    begin: impl FnOnce(&'c Connection) -> Result<Loader<'c>>,
+    is_quiet: bool,
+) -> Result<Counts> {
+    let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
+    let files = archived_files(connection)?;
+    let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), is_quiet);
     let inputs = files.into_iter().map(|(version, size)| Input {
         name: PathBuf::from(&version.path),
         bytes: Bytes::Archive(ArchivedFile {
@@ -34,14 +79,14 @@ pub fn run(global: &Global) -> Result<()> {
         version: Arc::new(version),
         size,
     });
-
-    let mut loader = Loader::empty(&connection)?;
+    let mut loader = begin(connection)?;
     let problems = import(
         inputs,
         &mut loader,
         &Pipeline::new(None),
         Commits::ByCaller,
         &progress,
+        &Stop::default(),
     )?;
     if let Some(problem) = problems.first() {
         // Nothing is committed: the tables stay as they were.
@@ -49,20 +94,9 @@ pub fn run(global: &Global) -> Result<()> {
         return Err(Error::CheckFailed(message));
     }
     progress.message("indexing");
-    loader.commit()?;
-    let counts = loader.counts.clone();
-    drop(loader);
-    drop(reader);
-    database::close(connection)?;
+    loader.finish()?;
     progress.finish();
-    if !global.quiet {
-        let (messages, events) = (grouped(counts.messages), grouped(counts.events));
-        print(&format!(
-            "{} lines: {messages} messages, {events} events",
-            grouped(counts.lines)
-        ))?;
-    }
-    Ok(())
+    Ok(loader.counts.clone())
 }
 
 fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>> {

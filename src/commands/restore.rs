@@ -1,6 +1,6 @@
 //! `cc-etl restore`: writes files back from the archive, byte for byte.
 
-use super::{database_path, print};
+use super::{database_path, print, warn};
 use crate::archive::{self, CHUNK_BYTES};
 use crate::cli::{Global, RestoreArguments};
 use crate::database::{self, statements as sql};
@@ -39,7 +39,7 @@ pub fn run(global: &Global, arguments: &RestoreArguments) -> Result<()> {
     }
     progress.finish();
     for problem in &problems {
-        eprintln!("cc-etl: {}", sanitize(&problem.to_string()));
+        warn(&problem.to_string());
     }
     if !global.quiet {
         let size = byte_size(files.iter().map(|file| file.size).sum());
@@ -142,8 +142,7 @@ fn write(
     let target = prepare(out, relative)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    database::private(&mut options);
-    let mut output = options.open(&target)?;
+    let mut output = database::open_private(&target, &mut options)?;
     for position in 0..file.size.div_ceil(CHUNK_BYTES) {
         let (content, byte_length) = archive::find(connection, file.file_id, position)?;
         output.write_all(&archive::unpack(&content, byte_length)?)?;

@@ -6,7 +6,7 @@ use crate::database::{self, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::{Answer, text};
 use crate::query;
-use crate::terminal::sanitize;
+use crate::terminal::{sanitize, sanitize_json};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::{Value as Json, json};
@@ -28,11 +28,10 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
         }
     };
     let session = Session::read(&connection, &session_id)?;
-    let shown = match arguments.format {
-        ShowFormat::Markdown => session.markdown(),
-        ShowFormat::Json => session.json().to_string(),
-    };
-    print(&sanitize(shown.trim_end()))
+    match arguments.format {
+        ShowFormat::Markdown => print(&sanitize(session.markdown().trim_end())),
+        ShowFormat::Json => print(&sanitize_json(&session.json().to_string())),
+    }
 }
 
 fn last_session(connection: &Connection) -> Result<String> {

@@ -1,16 +1,17 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
-use super::{database_path, print};
+use super::{database_path, print, rebuild, warn};
 use crate::changes::{self, ChangedFile, Changes};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, Counts, DEMO_HOME, Loader, statements as sql};
+use crate::database::{self, Counts, DEMO_HOME, Loader, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::Bytes;
-use crate::terminal::{byte_size, grouped, sanitize};
+use crate::stop::Stop;
+use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
 use rusqlite::{Connection, params};
 use std::cell::RefCell;
@@ -18,20 +19,43 @@ use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
-use tempfile::TempDir;
+use tempfile::{TempDir, TempPath};
 
 /// Discovers, compares, imports, reports.
 pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let started = Instant::now();
-    let started_at = timestamp::now();
-    let homes = homes(arguments)?;
+    let stop = Stop::listen()?;
+    let roots = roots(arguments)?;
     let path = database_path(global)?;
-    let _lock = database::lock(&path)?;
-    let target = Target::open(&path)?;
-    refuse_mixture(&target.connection, arguments.demo)?;
-    database::refresh(&target.connection)?;
+    let mut report = Report::new(&path, timestamp::now());
+    let _lock = database::lock(&path, wait(arguments), &stop)?;
+    sync(global, arguments, &roots, &stop, &mut report)
+        .map_err(|error| error.with_room(&path, report.needed_bytes()))?;
+    report.seconds = started.elapsed().as_secs_f64();
+    report.print(global, arguments)?;
+    stop.check()?;
+    report.verdict(arguments.strict)
+}
 
-    let mut report = Report::new(&path, started_at);
+fn wait(arguments: &SyncArguments) -> Wait {
+    match arguments.wait {
+        None => Wait::No,
+        Some(None) => Wait::Forever,
+        Some(Some(seconds)) => Wait::UpTo(Duration::from_secs(seconds)),
+    }
+}
+
+fn sync(
+    global: &Global,
+    arguments: &SyncArguments,
+    roots: &[PathBuf],
+    stop: &Stop,
+    report: &mut Report,
+) -> Result<()> {
+    let homes = homes(arguments, roots)?;
+    let target = Target::open(&report.database, global.quiet)?;
+    refuse_mixture(&target.connection, arguments.demo)?;
+
     let mut changes = Vec::new();
     for home in &homes {
         let source_id = source_id(&target.connection, arguments, home)?;
@@ -70,24 +94,28 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
                 .map_err(|problem| unopened.borrow_mut().push(problem))
                 .ok()
         });
-    let mut unread = import(inputs, &mut loader, &pipeline, target.commits, &progress)?;
-    report.problems.append(&mut unread);
+    let imported = import(
+        inputs,
+        &mut loader,
+        &pipeline,
+        target.commits,
+        &progress,
+        stop,
+    );
+    report.counts = loader.counts.clone();
+    report.problems.append(&mut imported?);
     report.problems.append(&mut unopened.into_inner());
 
     progress.message("indexing");
-    target.settle(&mut loader)?;
-    report.counts = loader.counts.clone();
+    loader.finish()?;
     report.record(&target.connection)?;
     report.all_rejected = target
         .connection
         .query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?;
     drop(loader);
-    target.close()?;
+    report.unfinished = target.close()?;
     progress.finish();
-
-    report.seconds = started.elapsed().as_secs_f64();
-    report.print(global, arguments)?;
-    report.verdict(arguments.strict)
+    Ok(())
 }
 
 /// A home to be read, and what was found in it.
@@ -102,22 +130,32 @@ struct Home {
     _folder: Option<TempDir>,
 }
 
-fn homes(arguments: &SyncArguments) -> Result<Vec<Home>> {
+/// Where to look. Nothing is locked or created before it is known that there is something.
+fn roots(arguments: &SyncArguments) -> Result<Vec<PathBuf>> {
     if arguments.demo {
-        return Ok(vec![demo_home()?]);
+        return Ok(Vec::new());
     }
     if let Some(transcript) = &arguments.file {
-        let (root, found) = discover::discover_file(transcript)?;
-        return Ok(vec![Home::new(root, found, false)?]);
+        return Ok(vec![discover::home_of(transcript)?]);
     }
     let roots = match arguments.source.is_empty() {
         true => discover::default_homes()?,
         false => arguments.source.clone(),
     };
+    roots.iter().try_for_each(|root| discover::expect(root))?;
+    Ok(roots)
+}
+
+fn homes(arguments: &SyncArguments, roots: &[PathBuf]) -> Result<Vec<Home>> {
+    if arguments.demo {
+        return Ok(vec![demo_home()?]);
+    }
     let mut homes: Vec<Home> = Vec::new();
     for root in roots {
-        let found = discover::discover(&root)?;
-        let home = Home::new(root, found, true)?;
+        let home = match &arguments.file {
+            Some(transcript) => Home::new(root, discover::discover_file(root, transcript)?, false)?,
+            None => Home::new(root, discover::discover(root)?, true)?,
+        };
         // The same home under two names is one.
         if !homes.iter().any(|other| other.root == home.root) {
             homes.push(home);
@@ -127,8 +165,8 @@ fn homes(arguments: &SyncArguments) -> Result<Vec<Home>> {
 }
 
 impl Home {
-    fn new(root: PathBuf, found: Discovery, is_complete: bool) -> Result<Home> {
-        let root = fs::canonicalize(&root).map_err(Error::io(&root))?;
+    fn new(root: &Path, found: Discovery, is_complete: bool) -> Result<Home> {
+        let root = fs::canonicalize(root).map_err(Error::io(root))?;
         Ok(Home {
             name: root.display().to_string(),
             root,
@@ -206,7 +244,8 @@ fn source_id(connection: &Connection, arguments: &SyncArguments, home: &Home) ->
     }
 }
 
-fn host_name() -> String {
+/// The name of this machine.
+pub fn host_name() -> String {
     let from_system = || fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let from_environment = || {
         ["COMPUTERNAME", "HOSTNAME"]
@@ -248,69 +287,57 @@ fn open(file: ChangedFile) -> std::result::Result<Input, Problem> {
 struct Target {
     connection: Connection,
     path: PathBuf,
-    building: Option<PathBuf>,
+    /// Removed if anything fails.
+    building: Option<TempPath>,
     commits: Commits,
 }
 
 impl Target {
-    fn open(path: &Path) -> Result<Target> {
+    fn open(path: &Path, is_quiet: bool) -> Result<Target> {
         if path.exists() {
+            let connection = database::open_older(path)?;
+            if database::schema_version(&connection)? < SCHEMA_VERSION {
+                rebuild::upgrade(&connection, path, is_quiet)?;
+            }
             return Ok(Target {
-                connection: database::open(path)?,
+                connection,
                 path: path.to_path_buf(),
                 building: None,
                 commits: Commits::Often,
             });
         }
         let building = database::beside(path, ".building");
-        match fs::remove_file(&building) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::Io(building, error));
+        // What a first sync left when it was killed is of no use.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let left = database::beside(&building, suffix);
+            match fs::remove_file(&left) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::Io(left, error));
+                }
+                _ => {}
             }
-            // What a first sync left when it was killed is of no use.
-            _ => {}
         }
+        let temporary = TempPath::try_from_path(&building).map_err(Error::io(&building))?;
         Ok(Target {
             connection: database::create(&building)?,
             path: path.to_path_buf(),
-            building: Some(building),
+            building: Some(temporary),
             commits: Commits::ByCaller,
         })
     }
 
-    /// Makes all rows permanent.
-    fn settle(&self, loader: &mut Loader<'_>) -> Result<()> {
-        if self.building.is_some() {
-            loader.begin()?;
-            database::create_indexes(&self.connection)?;
-        }
-        loader.commit()
+    fn close(self) -> Result<Option<Problem>> {
+        let Some(building) = self.building else {
+            return Ok(database::close(self.connection, &self.path));
+        };
+        database::finish_new(self.connection, &building)?;
+        // A database that somebody put there meanwhile is not overwritten.
+        building
+            .persist_noclobber(&self.path)
+            .map_err(|failed| Error::Io(self.path.clone(), failed.error))?;
+        database::sync_folder(&self.path)?;
+        Ok(None)
     }
-
-    fn close(self) -> Result<()> {
-        match self.building {
-            None => database::close(self.connection),
-            Some(building) => {
-                database::finish_new(self.connection, &building)?;
-                fs::rename(&building, &self.path).map_err(Error::io(&self.path))?;
-                sync_folder(&self.path)
-            }
-        }
-    }
-}
-
-/// Makes a rename permanent.
-fn sync_folder(path: &Path) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if cfg!(unix) {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(Error::io(folder))?;
-    }
-    Ok(())
 }
 
 /// What a run did, for people and for programs.
@@ -326,6 +353,8 @@ struct Report {
     problems: Vec<Problem>,
     /// Fragments in the database that are no records, of this run and of earlier ones.
     all_rejected: i64,
+    /// What could not be done at the end, and need not be.
+    unfinished: Option<Problem>,
     seconds: f64,
 }
 
@@ -342,6 +371,7 @@ impl Report {
             counts: Counts::default(),
             problems: Vec::new(),
             all_rejected: 0,
+            unfinished: None,
             seconds: 0.0,
         }
     }
@@ -354,11 +384,13 @@ impl Report {
             .filter(|file| file.version.is_rewrite())
             .count();
         self.missing_files += changes.missing.len();
-        let sizes = changes.files.iter().map(|file| {
-            let size = file.version.stat.map_or(0, |stat| stat.size);
-            size.saturating_sub(file.version.size)
-        });
-        self.new_bytes += sizes.sum::<u64>();
+        self.new_bytes += changes.new_bytes();
+    }
+
+    /// The room that the rest of the run may take: a database is smaller than its sources, and there is the journal.
+    fn needed_bytes(&self) -> u64 {
+        const JOURNAL_BYTES: u64 = 32 << 20;
+        self.new_bytes.saturating_sub(self.counts.bytes) + JOURNAL_BYTES
     }
 
     /// Leaves a row about the run, unless there was nothing to do.
@@ -387,24 +419,24 @@ impl Report {
     }
 
     fn print(&self, global: &Global, arguments: &SyncArguments) -> Result<()> {
-        for problem in &self.problems {
-            eprintln!("cc-etl: {}", sanitize(&problem.to_string()));
+        for problem in self.problems.iter().chain(&self.unfinished) {
+            warn(&problem.to_string());
         }
         if global.quiet {
             return Ok(());
         }
         if arguments.json {
-            return print(&self.json());
+            return print(&sanitize_json(&self.json()));
         }
         for line in &self.counts.rejected_examples {
-            eprintln!("cc-etl: {}", sanitize(line));
+            warn(line);
         }
         let more = self.counts.rejected - self.counts.rejected_examples.len() as i64;
         if more > 0 {
-            eprintln!(
-                "cc-etl: and {} more; see the table rejected_lines",
+            warn(&format!(
+                "and {} more; see the table rejected_lines",
                 grouped(more)
-            );
+            ));
         }
         print(&sanitize(&self.summary()))
     }

@@ -55,7 +55,7 @@ pub fn tables(connection: &Connection) -> Result<Vec<TableHash>> {
         }
         let columns = schema.content(name, table);
         let statement = format!("select {} from \"{name}\" as t0", columns.join(", "));
-        let (rows, hash) = hash_rows(connection, &statement)?;
+        let (rows, hash) = self::rows(connection, &statement)?;
         hashes.push(TableHash {
             name: name.clone(),
             rows,
@@ -185,8 +185,8 @@ fn column(connection: &Connection, statement: &str, name: &str) -> Result<Vec<St
     Ok(values.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The number of rows and the sum of their hashes.
-fn hash_rows(connection: &Connection, statement: &str) -> Result<(i64, [u8; 16])> {
+/// The number of rows that a statement returns, and the sum of their hashes.
+pub fn rows(connection: &Connection, statement: &str) -> Result<(i64, [u8; 16])> {
     let mut statement = connection.prepare(statement)?;
     let columns = statement.column_count();
     let mut rows = statement.query([])?;

@@ -2,7 +2,7 @@
 
 use super::insert::Inserter;
 use super::statements as sql;
-use super::{copies, tool_uses};
+use super::{copies, tool_uses, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
@@ -79,6 +79,16 @@ pub struct Counts {
     pub rejected_examples: Vec<String>,
 }
 
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Loaded {
+    /// Its rows are written.
+    Written,
+    /// Somebody else has written to the file since it was looked at: nothing was done, and its further batches are void.
+    Overtaken,
+}
+
 impl FileVersion {
     /// Whether another version of the file was read before.
     pub fn is_rewrite(&self) -> bool {
@@ -93,6 +103,12 @@ const REJECTED_EXAMPLES: usize = 10;
 pub struct Loader<'c> {
     connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
+    /// Whether foreign keys are off, to be checked at the end.
+    is_upgrade: bool,
+    /// Whether prices, words and views are those of this program.
+    is_refreshed: bool,
+    /// Changes when another connection writes.
+    data_version: i64,
     inserter: Inserter<'c>,
     archive: archive::Reader,
     file: Option<OpenFile>,
@@ -114,6 +130,7 @@ pub struct Loader<'c> {
 struct OpenFile {
     version: Arc<FileVersion>,
     file_id: i64,
+    archived: u64,
     parsed: u64,
     newline_count: i64,
     blank_line_count: i64,
@@ -122,40 +139,34 @@ struct OpenFile {
 impl<'c> Loader<'c> {
     /// A loader for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
-        connection.execute_batch(sql::CREATE_TOUCHED)?;
-        let [
-            last_message_id,
-            last_block_id,
-            last_event_id,
-            last_result_id,
-            last_history_id,
-        ] = connection.query_row(sql::LAST_KEYS, [], |row| {
-            Ok([
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-            ])
-        })?;
-        Ok(Loader {
+        let mut loader = Loader::unread(connection);
+        loader.data_version = loader.read_data_version()?;
+        loader.read_keys()?;
+        Ok(loader)
+    }
+
+    fn unread(connection: &'c Connection) -> Self {
+        Loader {
             connection,
             transaction: None,
+            is_upgrade: false,
+            is_refreshed: false,
+            data_version: 0,
             inserter: Inserter::new(connection),
             archive: archive::Reader::default(),
             file: None,
-            last_message_id,
-            last_block_id,
-            last_event_id,
-            last_result_id,
-            last_history_id,
+            last_message_id: 0,
+            last_block_id: 0,
+            last_event_id: 0,
+            last_result_id: 0,
+            last_history_id: 0,
             agents: HashMap::new(),
             responses: HashMap::new(),
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
             counts: Counts::default(),
-        })
+        }
     }
 
     /// A loader for a database whose derived tables are to be filled anew: it begins by emptying them.
@@ -164,11 +175,20 @@ impl<'c> Loader<'c> {
         loader.begin()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
         // Keys begin anew, so that a rebuild gives the same ones as a first sync.
-        loader.last_message_id = 0;
-        loader.last_block_id = 0;
-        loader.last_event_id = 0;
-        loader.last_result_id = 0;
-        loader.last_history_id = 0;
+        loader.read_keys()?;
+        Ok(loader)
+    }
+
+    /// A loader for a database of an older schema, whose derived tables are to be filled anew: it begins by putting those
+    /// of this schema in their place. Foreign keys must be off.
+    pub fn upgrade(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::unread(connection);
+        loader.data_version = loader.read_data_version()?;
+        loader.begin()?;
+        upgrade::replace_tables(connection)?;
+        loader.read_keys()?;
+        connection.execute_batch(sql::DELETE_DERIVED)?;
+        loader.is_upgrade = true;
         Ok(loader)
     }
 
@@ -178,7 +198,41 @@ impl<'c> Loader<'c> {
             let transaction =
                 Transaction::new_unchecked(self.connection, TransactionBehavior::Immediate)?;
             self.transaction = Some(transaction);
+            // The lock keeps other syncs away; on a disk that has no locks, this does.
+            let data_version = self.read_data_version()?;
+            if data_version != self.data_version {
+                self.data_version = data_version;
+                self.read_keys()?;
+            }
         }
+        Ok(())
+    }
+
+    fn read_data_version(&self) -> Result<i64> {
+        let mut statement = self.connection.prepare_cached("pragma data_version")?;
+        Ok(statement.query_row([], |row| row.get(0))?)
+    }
+
+    /// Reads what the loader must know of the rows that are there, and forgets what it knew.
+    fn read_keys(&mut self) -> Result<()> {
+        self.connection.execute_batch(sql::CREATE_TOUCHED)?;
+        [
+            self.last_message_id,
+            self.last_block_id,
+            self.last_event_id,
+            self.last_result_id,
+            self.last_history_id,
+        ] = self.connection.query_row(sql::LAST_KEYS, [], |row| {
+            Ok([
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+            ])
+        })?;
+        self.agents.clear();
+        self.responses.clear();
         Ok(())
     }
 
@@ -192,7 +246,27 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
+    /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
+    /// of it or nothing.
+    pub fn finish(&mut self) -> Result<()> {
+        self.begin()?;
+        super::create_indexes(self.connection)?;
+        self.resolve()?;
+        if self.is_upgrade {
+            super::check_references(self.connection)?;
+        }
+        match self.transaction.take() {
+            Some(transaction) => Ok(transaction.commit()?),
+            None => Ok(()),
+        }
+    }
+
     fn resolve(&mut self) -> Result<()> {
+        // What is resolved is told by views, too.
+        if !self.is_refreshed {
+            super::refresh(self.connection)?;
+            self.is_refreshed = true;
+        }
         let mut touch = self.connection.prepare_cached(sql::TOUCH_SESSION)?;
         for session_id in self.touched_sessions.drain() {
             touch.execute([session_id])?;
@@ -209,9 +283,12 @@ impl<'c> Loader<'c> {
     }
 
     /// Writes a batch. It is safe after the next [`Loader::commit`].
-    pub fn load(&mut self, batch: Batch) -> Result<()> {
+    pub fn load(&mut self, batch: Batch) -> Result<Loaded> {
         self.begin()?;
-        let mut file = self.open(&batch.file)?;
+        let Some(mut file) = self.open(&batch.file)? else {
+            return Ok(Loaded::Overtaken);
+        };
+        file.archived = batch.end;
         if let Some(chunk) = &batch.chunk {
             self.write_chunk(file.file_id, chunk)?;
         }
@@ -234,13 +311,13 @@ impl<'c> Loader<'c> {
                 batch.chunk.as_ref().map(|_| timestamp::now()),
             ])?;
         match &batch.file.stat {
-            Some(stat) if batch.is_last => self.stamp(file.file_id, stat, batch.file.is_racy),
-            _ if batch.is_last => Ok(()),
-            _ => {
-                self.file = Some(file);
-                Ok(())
+            Some(stat) if batch.is_last => {
+                self.stamp(file.file_id, stat, batch.file.is_racy)?;
             }
+            _ if batch.is_last => {}
+            _ => self.file = Some(file),
         }
+        Ok(Loaded::Written)
     }
 
     /// Makes the outputs of tools searchable too.
@@ -275,29 +352,47 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    /// The file of a batch: the one that is open, or the next.
-    fn open(&mut self, version: &Arc<FileVersion>) -> Result<OpenFile> {
+    /// The file of a batch: the one that is open, or the next. Nothing if it is no longer as it was found.
+    fn open(&mut self, version: &Arc<FileVersion>) -> Result<Option<OpenFile>> {
         if let Some(file) = self.file.take()
             && Arc::ptr_eq(&file.version, version)
         {
-            return Ok(file);
+            let is_same = self.is_archived(version, file.file_id, file.archived)?;
+            return Ok(is_same.then_some(file));
         }
         let file_id = match version.file_id {
             Some(file_id) => {
+                if !self.is_archived(version, file_id, version.size)? {
+                    return Ok(None);
+                }
                 self.forget_unfinished(file_id, version.place.reading)?;
                 file_id
             }
-            None => self.insert_file(version)?,
+            None => match self.insert_file(version)? {
+                Some(file_id) => file_id,
+                None => return Ok(None),
+            },
         };
         // Whose file it is depends on it even when no line of it says so: its project, the session before it, its agents.
         self.touch_known_session(version.place.session_id.as_deref())?;
-        Ok(OpenFile {
+        Ok(Some(OpenFile {
             version: version.clone(),
             file_id,
+            archived: version.size,
             parsed: version.parsed,
             newline_count: version.newline_count,
             blank_line_count: version.blank_line_count,
-        })
+        }))
+    }
+
+    /// Whether so much of a file is archived. What comes from the archive itself is in one transaction with it.
+    fn is_archived(&self, version: &FileVersion, file_id: i64, bytes: u64) -> Result<bool> {
+        if version.stat.is_none() {
+            return Ok(true);
+        }
+        let mut statement = self.connection.prepare_cached(sql::FIND_ARCHIVED_BYTES)?;
+        let archived: i64 = statement.query_row([file_id], |row| row.get(0))?;
+        Ok(archived.cast_unsigned() == bytes)
     }
 
     /// Takes back what was said of a file that has grown since: its incomplete last line, or all of a document.
@@ -323,10 +418,10 @@ impl<'c> Loader<'c> {
     pub fn count(&mut self, version: &FileVersion) -> Result<()> {
         self.begin()?;
         let file_id = match version.file_id {
-            Some(file_id) => file_id,
+            Some(file_id) => Some(file_id),
             None => self.insert_file(version)?,
         };
-        if let Some(stat) = &version.stat {
+        if let (Some(file_id), Some(stat)) = (file_id, &version.stat) {
             let size = stat.size.cast_signed();
             self.connection
                 .prepare_cached(sql::COUNT_FILE)?
@@ -336,7 +431,8 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    fn insert_file(&mut self, version: &FileVersion) -> Result<i64> {
+    /// Adds a version of a file; nothing if it is there already.
+    fn insert_file(&mut self, version: &FileVersion) -> Result<Option<i64>> {
         let project_id: Option<i64> = match &version.place.directory_name {
             Some(name) => {
                 let mut statement = self.connection.prepare_cached(sql::UPSERT_PROJECT)?;
@@ -344,10 +440,8 @@ impl<'c> Loader<'c> {
             }
             None => None,
         };
-        self.connection
-            .prepare_cached(sql::RETIRE_FILE_VERSIONS)?
-            .execute(params![version.source_id, version.path])?;
-        self.connection
+        let inserted = self
+            .connection
             .prepare_cached(sql::INSERT_FILE)?
             .execute(params![
                 version.source_id,
@@ -359,8 +453,14 @@ impl<'c> Loader<'c> {
                 version.generation,
                 timestamp::now(),
             ])?;
+        if inserted == 0 {
+            return Ok(None);
+        }
         let file_id = self.connection.last_insert_rowid();
-        Ok(file_id)
+        self.connection
+            .prepare_cached(sql::RETIRE_FILE_VERSIONS)?
+            .execute(params![version.source_id, version.path, file_id])?;
+        Ok(Some(file_id))
     }
 
     fn write_chunk(&mut self, file_id: i64, chunk: &Chunk) -> Result<()> {

@@ -1,0 +1,3 @@
+-- Every word of the full-text index, with the block and the place in it.
+select term, doc, "offset"
+from temp.indexed_words

@@ -1,0 +1,356 @@
+//! `cc-etl doctor`: what is at risk, each with the command that helps.
+
+use super::sync::host_name;
+use super::{database_path, print, status};
+use crate::changes::{self, ChangedFile};
+use crate::cli::Global;
+use crate::database::{self, statements as sql};
+use crate::discover::{self, Discovery, Kind, classify};
+use crate::error::Result;
+use crate::format::text;
+use crate::terminal::{byte_size, grouped, sanitize};
+use rusqlite::Connection;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Looks at the homes, the database and the machine.
+pub fn run(global: &Global) -> Result<()> {
+    let path = database_path(global)?;
+    let mut findings = Findings::default();
+    let connection = match database::open_read_only(&path) {
+        Ok(connection) => Some(connection),
+        Err(error) => {
+            findings.risk(&error.to_string(), "cc-etl sync");
+            None
+        }
+    };
+    for home in homes(connection.as_ref())? {
+        look_at_home(&home, connection.as_ref(), &mut findings)?;
+    }
+    if let Some(connection) = &connection {
+        look_at_content(connection, &mut findings)?;
+    }
+    look_at_files(&path, &mut findings);
+    findings.note(&format!("SQLite {}", rusqlite::version()));
+    for line in findings.lines {
+        print(&sanitize(&line))?;
+    }
+    match findings.risks {
+        0 => print("nothing is at risk"),
+        1 => print("1 thing is at risk"),
+        count => print(&format!("{count} things are at risk")),
+    }
+}
+
+/// What was found, as lines to print.
+#[derive(Default)]
+struct Findings {
+    lines: Vec<String>,
+    risks: usize,
+}
+
+impl Findings {
+    fn note(&mut self, what: &str) {
+        self.lines.push(format!("ok      {what}"));
+    }
+
+    fn risk(&mut self, what: &str, help: &str) {
+        self.risks += 1;
+        self.lines.push(format!("RISK    {what}"));
+        self.lines.push(format!("        {help}"));
+    }
+}
+
+/// A home on this machine, and its key if it was synced.
+struct Home {
+    root: PathBuf,
+    source_id: Option<i64>,
+}
+
+/// The homes that were synced and are here, and those that a sync would read.
+fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
+    let mut homes = Vec::new();
+    if let Some(connection) = connection {
+        for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
+            homes.push(Home {
+                root,
+                source_id: Some(source_id),
+            });
+        }
+    }
+    // Without a home there is nothing to say of it: whoever has none has the demo.
+    for root in discover::default_homes().unwrap_or_default() {
+        let root = fs::canonicalize(&root).unwrap_or(root);
+        if root.is_dir() && !homes.iter().any(|home| home.root == root) {
+            homes.push(Home {
+                root,
+                source_id: None,
+            });
+        }
+    }
+    Ok(homes)
+}
+
+fn look_at_home(
+    home: &Home,
+    connection: Option<&Connection>,
+    findings: &mut Findings,
+) -> Result<()> {
+    let found = discover::discover(&home.root)?;
+    let name = home.root.display();
+    let unread = match (home.source_id, connection) {
+        (Some(source_id), Some(connection)) => {
+            let changes = changes::compare(connection, source_id, &found, false)?;
+            let (count, bytes) = (changes.files.len(), changes.new_bytes());
+            match count {
+                0 => findings.note(&format!("{name}: every byte is in the database")),
+                _ => findings.risk(
+                    &format!(
+                        "{name}: {} in {} files are not in the database",
+                        byte_size(bytes),
+                        grouped(count as i64)
+                    ),
+                    "cc-etl sync",
+                ),
+            }
+            Some(changes.files)
+        }
+        _ => {
+            findings.risk(
+                &format!(
+                    "{name}: never synced, {} files",
+                    grouped(found.files.len() as i64)
+                ),
+                &format!("cc-etl sync --source '{name}'"),
+            );
+            None
+        }
+    };
+    for problem in &found.problems {
+        findings.risk(&problem.to_string(), "make it readable, then cc-etl sync");
+    }
+    look_at_retention(&home.root, &found, unread.as_deref(), findings);
+    Ok(())
+}
+
+/// When Claude Code deletes what it wrote.
+#[derive(Debug, PartialEq, Eq)]
+enum Retention {
+    /// After so many days.
+    Days(u64),
+    /// Claude Code writes no transcripts.
+    Nothing,
+    /// Its settings cannot be read; newer versions then delete nothing.
+    Unknown(String),
+}
+
+/// The effective `cleanupPeriodDays` of a home: settings.local.json wins over settings.json, and 30 is the default.
+fn retention(home: &Path) -> Retention {
+    let mut days = Retention::Days(30);
+    for name in ["settings.json", "settings.local.json"] {
+        let content = match fs::read_to_string(home.join(name)) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Retention::Unknown(format!("{name}: {error}")),
+        };
+        let settings: serde_json::Value = match serde_json::from_str(&content) {
+            Ok(settings) => settings,
+            Err(error) => return Retention::Unknown(format!("{name}: {error}")),
+        };
+        days = match settings.get("cleanupPeriodDays") {
+            None => days,
+            Some(value) => match value.as_u64() {
+                Some(0) => Retention::Nothing,
+                Some(days) => Retention::Days(days),
+                None => Retention::Unknown(format!("{name}: cleanupPeriodDays is {value}")),
+            },
+        };
+    }
+    days
+}
+
+/// Files that will be deleted within so many days are named.
+const SOON_DAYS: u64 = 7;
+
+fn look_at_retention(
+    home: &Path,
+    found: &Discovery,
+    unread: Option<&[ChangedFile]>,
+    findings: &mut Findings,
+) {
+    let settings = home.join("settings.json");
+    let settings = settings.display();
+    let days = match retention(home) {
+        Retention::Days(days) => days,
+        Retention::Nothing => {
+            let what = "cleanupPeriodDays is 0: Claude Code writes no transcripts, or starts with an error";
+            return findings.risk(what, &format!("set it to a number of days in {settings}"));
+        }
+        Retention::Unknown(why) => {
+            let what = format!("it is not known when Claude Code deletes transcripts: {why}");
+            return findings.risk(&what, &format!("mend {settings}"));
+        }
+    };
+    let unread: Option<HashSet<&str>> = unread.map(|files| {
+        files
+            .iter()
+            .map(|file| file.version.path.as_str())
+            .collect()
+    });
+    let mut due = (0, 0);
+    let mut lost = (0, 0);
+    for file in &found.files {
+        let is_swept = matches!(
+            classify(&file.path).kind,
+            Kind::Session | Kind::Agent | Kind::Journal | Kind::Transcript | Kind::ToolResult
+        );
+        if !is_swept || days_left(file.stat.modified_ns, days) > SOON_DAYS {
+            continue;
+        }
+        due = (due.0 + 1, due.1 + file.stat.size);
+        if unread
+            .as_ref()
+            .is_none_or(|unread| unread.contains(file.path.as_str()))
+        {
+            lost = (lost.0 + 1, lost.1 + file.stat.size);
+        }
+    }
+    let what = format!(
+        "Claude Code deletes transcripts after {days} days: {} files, {}, within the next {SOON_DAYS}",
+        grouped(due.0),
+        byte_size(due.1)
+    );
+    match lost.0 {
+        0 => findings.note(&format!("{what}; all of them are in the database")),
+        count => findings.risk(
+            &format!(
+                "{what}; {} of them, {}, are not in the database",
+                grouped(count),
+                byte_size(lost.1)
+            ),
+            &format!("cc-etl sync, and a greater cleanupPeriodDays in {settings}"),
+        ),
+    }
+}
+
+/// Days until a file is as old as `days`; 0 if it is already.
+fn days_left(modified_ns: i64, days: u64) -> u64 {
+    let modified = UNIX_EPOCH + Duration::from_nanos(modified_ns.max(0).cast_unsigned());
+    let age = SystemTime::now()
+        .duration_since(modified)
+        .unwrap_or_default();
+    days.saturating_sub(age.as_secs() / 86_400)
+}
+
+fn look_at_content(connection: &Connection, findings: &mut Findings) -> Result<()> {
+    let synced_at = status::Status::read(connection)?.synced_at;
+    findings.note(&format!("last sync: {}", status::ago(&synced_at)));
+    let rejects = database::answer(connection, sql::REJECTS_BY_REASON)?;
+    match rejects.rows.is_empty() {
+        true => findings.note("no line was rejected"),
+        false => {
+            let reasons: Vec<String> = rejects
+                .rows
+                .iter()
+                .map(|row| format!("{} {}", text(&row[1]), text(&row[0])))
+                .collect();
+            // Their bytes are kept, so nothing is at risk.
+            findings.note(&format!(
+                "fragments that are no records, kept with their bytes: {}; cc-etl query --sql 'select * from rejected_lines'",
+                reasons.join(", ")
+            ));
+        }
+    }
+    let kinds = database::answer(connection, sql::NEW_KINDS)?;
+    match kinds.rows.is_empty() {
+        true => findings.note("every type of record is known"),
+        false => {
+            let names: Vec<String> = kinds.rows.iter().map(|row| text(&row[1])).collect();
+            findings.note(&format!(
+                "types that this version does not know, kept as they are: {}; a newer cc-etl may know them, then: cc-etl rebuild",
+                names.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A journal that is larger has not been emptied for long.
+const LARGE_JOURNAL: u64 = 64 << 20;
+
+fn look_at_files(path: &Path, findings: &mut Findings) {
+    let journal = status::file_bytes(&database::beside(path, "-wal"));
+    match journal {
+        0..=LARGE_JOURNAL => findings.note(&format!("the journal has {}", byte_size(journal))),
+        _ => findings.risk(
+            &format!(
+                "the journal has {}: a reader keeps an old state open, and a copy of the file alone is not whole",
+                byte_size(journal)
+            ),
+            "end that reader, then cc-etl sync; copy with cc-etl backup FILE",
+        ),
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mut open = Vec::new();
+        for suffix in ["", "-wal", "-shm", ".lock"] {
+            let file = database::beside(path, suffix);
+            if fs::metadata(&file).is_ok_and(|data| data.permissions().mode() & 0o077 != 0) {
+                open.push(format!("'{}'", file.display()));
+            }
+        }
+        match open.is_empty() {
+            true => findings.note("only you can read the database"),
+            false => findings.risk(
+                "others on this machine can read the database, which holds whatever you and your tools said",
+                &format!("chmod 600 {}", open.join(" ")),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(settings: &[(&str, &str)]) -> Retention {
+        let home = tempfile::tempdir().unwrap();
+        for (name, content) in settings {
+            fs::write(home.path().join(name), content).unwrap();
+        }
+        retention(home.path())
+    }
+
+    #[test]
+    fn transcripts_are_kept_for_thirty_days_unless_settings_say_otherwise() {
+        assert_eq!(with(&[]), Retention::Days(30));
+        assert_eq!(with(&[("settings.json", "{}")]), Retention::Days(30));
+        let year = ("settings.json", "{\"cleanupPeriodDays\": 365}");
+        assert_eq!(with(&[year]), Retention::Days(365));
+        let local = ("settings.local.json", "{\"cleanupPeriodDays\": 5}");
+        assert_eq!(with(&[year, local]), Retention::Days(5));
+        let none = ("settings.json", "{\"cleanupPeriodDays\": 0}");
+        assert_eq!(with(&[none]), Retention::Nothing);
+        assert!(matches!(
+            with(&[("settings.json", "{")]),
+            Retention::Unknown(_)
+        ));
+        let odd = ("settings.json", "{\"cleanupPeriodDays\": \"long\"}");
+        assert!(matches!(with(&[odd]), Retention::Unknown(_)));
+    }
+
+    #[test]
+    fn a_file_is_due_when_it_is_as_old_as_the_setting() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let days_ago = |days: u64| {
+            let moment = now - Duration::from_secs(days * 86_400 + 60);
+            i64::try_from(moment.as_nanos()).unwrap()
+        };
+        assert_eq!(days_left(days_ago(0), 30), 30);
+        assert_eq!(days_left(days_ago(29), 30), 1);
+        assert_eq!(days_left(days_ago(100), 30), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! `cc-etl status`: what is in the database, and what is not yet.
+
+use super::sync::host_name;
+use super::{database_path, print};
+use crate::cli::Global;
+use crate::database::{self, statements as sql};
+use crate::error::Result;
+use crate::terminal::{byte_size, grouped, sanitize};
+use crate::{changes, discover, timestamp};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Prints a few lines.
+pub fn run(global: &Global) -> Result<()> {
+    let path = database_path(global)?;
+    let connection = database::open_read_only(&path)?;
+    let status = Status::read(&connection)?;
+    let row = |name: &str, value: String| print(&format!("{name:<9} {}", sanitize(&value)));
+    row(
+        "database",
+        format!("{}, {}", path.display(), byte_size(file_bytes(&path))),
+    )?;
+    row("last sync", ago(&status.synced_at))?;
+    row(
+        "content",
+        format!(
+            "{} sessions, {} messages{}",
+            grouped(status.sessions),
+            grouped(status.messages),
+            match (&status.first_at, &status.last_at) {
+                (Some(first), Some(last)) => format!(", {} to {}", &first[..10], &last[..10]),
+                _ => String::new(),
+            }
+        ),
+    )?;
+    row(
+        "files",
+        format!(
+            "{} of {} homes, {} of them gone from disk and kept here",
+            grouped(status.files),
+            grouped(status.sources),
+            grouped(status.missing)
+        ),
+    )?;
+    let new = unsynced(&connection)?;
+    row(
+        "new",
+        match (new.files, new.homes) {
+            (_, 0) => "no home of it is on this machine".to_string(),
+            (0, _) => "nothing".to_string(),
+            (files, _) => format!(
+                "{} in {} files; cc-etl sync imports them",
+                byte_size(new.bytes),
+                grouped(files)
+            ),
+        },
+    )
+}
+
+/// What the database holds.
+pub struct Status {
+    sessions: i64,
+    messages: i64,
+    first_at: Option<String>,
+    last_at: Option<String>,
+    files: i64,
+    missing: i64,
+    sources: i64,
+    /// When something was last imported; empty if never.
+    pub synced_at: String,
+}
+
+impl Status {
+    /// Counts.
+    pub fn read(connection: &Connection) -> Result<Status> {
+        Ok(connection.query_row(sql::STATUS, [], |row| {
+            Ok(Status {
+                sessions: row.get("session_count")?,
+                messages: row.get("message_count")?,
+                first_at: row.get("first_at")?,
+                last_at: row.get("last_at")?,
+                files: row.get("file_count")?,
+                missing: row.get("missing_count")?,
+                sources: row.get("source_count")?,
+                synced_at: row.get("synced_at")?,
+            })
+        })?)
+    }
+}
+
+/// What the homes on this machine hold and the database does not.
+#[derive(Default)]
+pub struct Unsynced {
+    /// Homes that were compared.
+    pub homes: usize,
+    /// Files with something new.
+    pub files: i64,
+    /// The new bytes.
+    pub bytes: u64,
+}
+
+/// Compares the homes on this machine.
+pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
+    let mut new = Unsynced::default();
+    for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
+        let changes = changes::compare(connection, source_id, &discover::discover(&root)?, false)?;
+        new.homes += 1;
+        new.files += changes.files.len() as i64;
+        new.bytes += changes.new_bytes();
+    }
+    Ok(new)
+}
+
+/// A moment, and how long ago it was.
+pub fn ago(moment: &str) -> String {
+    match timestamp::seconds_since(moment) {
+        None => "never".to_string(),
+        Some(seconds) => {
+            let (number, unit) = match seconds {
+                0..120 => (seconds, "seconds"),
+                120..7200 => (seconds / 60, "minutes"),
+                7200..172_800 => (seconds / 3600, "hours"),
+                _ => (seconds / 86_400, "days"),
+            };
+            format!("{moment}, {number} {unit} ago")
+        }
+    }
+}
+
+/// The size of a file; 0 if there is none.
+pub fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+}

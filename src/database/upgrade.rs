@@ -1,0 +1,163 @@
+//! A database of an older schema -> one of this schema.
+//!
+//! What is derived is derived again from the archive, so only the few tables that are not need care: they keep their
+//! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL or have a
+//! default. `archive_chunks` keeps its meaning for ever.
+
+use super::{SCHEMA_VERSION, refresh_views, schema_statements};
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// The tables that are not derived from the archive.
+pub const KEPT: &[&str] = &[
+    "sources",
+    "files",
+    "archive_chunks",
+    "sync_runs",
+    "projects",
+    "model_prices",
+    "model_aliases",
+    "trivial_texts",
+    "correction_phrases",
+    "settings",
+];
+
+/// The tables of older schemas that this one has no more.
+const RETIRED: &[&str] = &[];
+
+/// Puts the tables of this schema in place of the older ones, within the transaction that is open; foreign keys must be
+/// off. Everything that is derived is empty afterwards, and without indexes.
+pub(super) fn replace_tables(connection: &Connection) -> Result<()> {
+    refresh_views(connection, &[])?;
+    drop_indexes(connection)?;
+    let old = tables(connection)?;
+    let is_old = |name: &str| old.iter().any(|(other, _)| other == name);
+    for name in RETIRED.iter().filter(|name| is_old(name)) {
+        connection.execute_batch(&format!("drop table \"{name}\""))?;
+    }
+    for (name, statement) in new_tables() {
+        if !KEPT.contains(&name) {
+            connection.execute_batch(&format!("drop table if exists \"{name}\""))?;
+            connection.execute_batch(statement)?;
+            continue;
+        }
+        match old.iter().find(|(other, _)| other == name) {
+            None => connection.execute_batch(statement)?,
+            Some((_, text)) if is_same(text, statement) => {}
+            Some(_) => replace_kept(connection, name, statement)?,
+        }
+    }
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    Ok(())
+}
+
+/// The tables of this schema with their statements.
+fn new_tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    schema_statements().filter_map(|statement| {
+        let line = statement.lines().find(|line| {
+            line.starts_with("create table ") || line.starts_with("create virtual table ")
+        })?;
+        let name = line.split("table ").nth(1)?.split([' ', '(']).next()?;
+        Some((name, statement))
+    })
+}
+
+fn tables(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let mut statement =
+        connection.prepare("select name, sql from sqlite_schema where type = 'table'")?;
+    let tables = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(tables.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Indexes are made anew when the rows are in. Those of unique columns belong to their tables.
+fn drop_indexes(connection: &Connection) -> Result<()> {
+    let mut statement = connection
+        .prepare("select name from sqlite_schema where type = 'index' and sql is not null")?;
+    let names: Vec<String> = statement
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for name in names {
+        connection.execute_batch(&format!("drop index \"{}\"", name.replace('"', "\"\"")))?;
+    }
+    Ok(())
+}
+
+/// Whether a table's statement, as SQLite keeps it, is this one.
+fn is_same(kept: &str, statement: &str) -> bool {
+    let start = statement.find("create table").unwrap_or(0);
+    let statement = statement[start..].trim_end().trim_end_matches(';');
+    kept.eq_ignore_ascii_case(statement)
+}
+
+/// Gives a table its new statement, and the rows that it had.
+fn replace_kept(connection: &Connection, name: &str, statement: &str) -> Result<()> {
+    // Without this the references of other tables would follow the old table.
+    connection.pragma_update(None, "legacy_alter_table", true)?;
+    connection.execute_batch(&format!("alter table \"{name}\" rename to \"{name}_old\""))?;
+    connection.pragma_update(None, "legacy_alter_table", false)?;
+    connection.execute_batch(statement)?;
+    let mut shared = connection.prepare(
+        "select new.name
+        from pragma_table_info(?1) as new
+        join pragma_table_info(?2) as old on old.name = new.name",
+    )?;
+    let columns: Vec<String> = shared
+        .query_map([name.to_string(), format!("{name}_old")], |row| {
+            row.get::<_, String>(0)
+        })?
+        .map(|column| column.map(|column| format!("\"{column}\"")))
+        .collect::<rusqlite::Result<_>>()?;
+    let columns = columns.join(", ");
+    connection.execute_batch(&format!(
+        "insert into \"{name}\" ({columns}) select {columns} from \"{name}_old\";
+        drop table \"{name}_old\";"
+    ))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_found_in_the_schema() {
+        let names: Vec<&str> = new_tables().map(|(name, _)| name).collect();
+        assert!(names.contains(&"messages") && names.contains(&"search"));
+        assert!(KEPT.iter().all(|name| names.contains(name)));
+        assert!(RETIRED.iter().all(|name| !names.contains(name)));
+    }
+
+    #[test]
+    fn a_kept_table_takes_its_rows_along_and_references_to_it_stay() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch(
+                "pragma foreign_keys = off;
+                create table a (a_id integer primary key, text text, gone text) strict;
+                create table b (b_id integer primary key, a_id integer references a) strict;
+                insert into a values (7, 'seven', 'x');
+                insert into b values (1, 7);",
+            )
+            .unwrap();
+        replace_kept(
+            &connection,
+            "a",
+            "create table a (a_id integer primary key, added text, text text not null) strict",
+        )
+        .unwrap();
+        let row: (i64, Option<String>, String) = connection
+            .query_row("select * from a", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(row, (7, None, "seven".to_string()));
+        let target: String = connection
+            .query_row(
+                "select \"table\" from pragma_foreign_key_list('b')",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(target, "a");
+    }
+}

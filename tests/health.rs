@@ -1,0 +1,174 @@
+//! What `check`, `status` and `doctor` say of a database that is well, and of one that is not.
+
+mod sandbox;
+
+use sandbox::{Sandbox, text};
+use std::fs::{self, File, FileTimes};
+use std::time::{Duration, SystemTime};
+
+const FILE: &str = "projects/-w/5e550001-0000-4000-8000-000000000001.jsonl";
+
+fn line(uuid: &str) -> String {
+    format!(
+        r#"{{"parentUuid":null,"uuid":"{uuid}","type":"user","sessionId":"5e550001-0000-4000-8000-000000000001","message":{{"role":"user","content":"hello {uuid}"}}}}
+"#
+    )
+}
+
+fn synced() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(FILE, line("u1"));
+    sandbox.sync();
+    sandbox
+}
+
+fn tamper(sandbox: &Sandbox, sql: &str) {
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
+fn failed(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let output = sandbox.run(arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn a_deep_check_finds_rows_that_the_archive_does_not_give() {
+    let sandbox = synced();
+    sandbox.ok(&["check", "--deep"]);
+    tamper(&sandbox, "update messages set cwd = '/elsewhere'");
+    sandbox.check();
+    let found = failed(&sandbox, &["check", "--deep"]);
+    assert!(
+        found.contains("FAILED  the tables are what the archive gives")
+            && found.contains("messages: 1 rows"),
+        "{found}"
+    );
+    // It only looks.
+    assert_eq!(sandbox.query("select cwd from messages"), ["/elsewhere"]);
+    let left = fs::read_dir(sandbox.path(".")).unwrap();
+    assert!(
+        left.map(|entry| entry.unwrap().file_name())
+            .all(|name| !name.to_string_lossy().contains("check"))
+    );
+}
+
+#[test]
+fn a_deep_check_finds_an_index_that_is_not_of_the_texts() {
+    let sandbox = synced();
+    tamper(
+        &sandbox,
+        "insert into search (search, rowid, text) values ('delete', 1, 'hello u1');
+        insert into search (rowid, text) values (1, 'something else');",
+    );
+    let found = failed(&sandbox, &["check", "--deep"]);
+    assert!(
+        found.contains("FAILED  the search index is that of the texts"),
+        "{found}"
+    );
+}
+
+#[test]
+fn the_files_on_disk_are_compared_byte_for_byte() {
+    let sandbox = synced();
+    sandbox.write("projects/-w/second.jsonl", line("u2"));
+    sandbox.sync();
+    sandbox.ok(&["check", "--sources"]);
+    // Other bytes, and the file system says nothing of it.
+    let file = sandbox.home().join(FILE);
+    let modified = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, line("u9")).unwrap();
+    File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_times(FileTimes::new().set_modified(modified))
+        .unwrap();
+    sandbox.write("projects/-w/second.jsonl", line("u2") + &line("u3"));
+    sandbox.write("projects/-w/third.jsonl", line("u4"));
+    sandbox.check();
+    let found = failed(&sandbox, &["check", "--sources"]);
+    for finding in [
+        "000001.jsonl: other bytes than those that were read",
+        &format!("second.jsonl: {} bytes are new", line("u3").len()),
+        "third.jsonl: never read",
+        "cc-etl sync",
+    ] {
+        assert!(found.contains(finding), "{finding}\n{found}");
+    }
+    sandbox.sync();
+    sandbox.ok(&["check", "--sources"]);
+    // What is gone is kept, and no fault.
+    fs::remove_file(&file).unwrap();
+    sandbox.ok(&["check", "--sources"]);
+}
+
+#[test]
+fn status_tells_what_is_new() {
+    let sandbox = synced();
+    let status = sandbox.ok(&["status"]);
+    assert!(
+        status.contains("1 sessions, 1 messages") && status.contains("new       nothing"),
+        "{status}"
+    );
+    sandbox.write(FILE, line("u1") + &line("u2"));
+    let status = sandbox.ok(&["status"]);
+    let new = format!("new       {} bytes in 1 files", line("u2").len());
+    assert!(status.contains(&new), "{status}");
+    assert_eq!(Sandbox::new().run(&["status"]).status.code(), Some(66));
+}
+
+#[test]
+fn the_doctor_tells_what_is_at_risk_and_what_helps() {
+    let sandbox = synced();
+    let well = sandbox.ok(&["doctor"]);
+    assert!(well.contains("nothing is at risk"), "{well}");
+    assert!(
+        well.contains("after 30 days: 0 files") && well.contains("SQLite 3."),
+        "{well}"
+    );
+
+    // A transcript that will be deleted in a day and is not in the database, and a setting that hastens it.
+    let old = sandbox.write("projects/-w/old.jsonl", line("u2"));
+    let four_days = Duration::from_secs(4 * 86_400);
+    File::options()
+        .write(true)
+        .open(old)
+        .unwrap()
+        .set_times(FileTimes::new().set_modified(SystemTime::now() - four_days))
+        .unwrap();
+    sandbox.write("settings.json", "{\"cleanupPeriodDays\": 5}");
+    sandbox.write(
+        "projects/-w/bad.jsonl",
+        "{\"type\":\"from-the-future\"}\n{torn\n",
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(sandbox.database(), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let told = sandbox.ok(&["doctor"]);
+    assert!(told.contains("after 5 days: 3 files"), "{told}");
+    assert!(
+        told.contains("2 of them") && told.contains("are not in the database"),
+        "{told}"
+    );
+    assert!(told.contains("cc-etl sync"), "{told}");
+    #[cfg(unix)]
+    assert!(told.contains("chmod 600 "), "{told}");
+
+    sandbox.sync();
+    let told = sandbox.ok(&["doctor"]);
+    assert!(told.contains("all of them are in the database"), "{told}");
+    assert!(
+        told.contains("1 torn_record") && told.contains("from-the-future"),
+        "{told}"
+    );
+
+    sandbox.write("settings.json", "{\"cleanupPeriodDays\": 0}");
+    assert!(sandbox.ok(&["doctor"]).contains("writes no transcripts"));
+    fs::remove_file(sandbox.database()).unwrap();
+    let told = sandbox.ok(&["doctor"]);
+    assert!(told.contains("there is no database"), "{told}");
+}

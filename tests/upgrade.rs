@@ -1,0 +1,179 @@
+//! Databases of other schemas: newer and foreign ones are refused, older ones upgraded.
+
+mod sandbox;
+
+use sandbox::{Sandbox, text};
+use std::fs;
+use std::path::Path;
+
+fn demo() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    sandbox
+}
+
+/// Changes the database behind the program's back.
+fn tamper(sandbox: &Sandbox, sql: &str) {
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
+/// The content of a database, but for the files that were only counted: those cannot be restored.
+fn content(sandbox: &Sandbox) -> Vec<String> {
+    let hash = sandbox.hash();
+    let tables = hash
+        .lines()
+        .filter(|line| !line.ends_with(" files") && !line.ends_with(" all"));
+    tables.map(str::to_string).collect()
+}
+
+#[test]
+fn a_newer_database_is_refused() {
+    let sandbox = demo();
+    let before = fs::read(sandbox.database()).unwrap();
+    tamper(&sandbox, "pragma user_version = 99");
+    for command in [
+        &["sync", "--demo"][..],
+        &["check"],
+        &["rebuild"],
+        &["query", "--sql", "select 1"],
+    ] {
+        let output = sandbox.run(command);
+        assert_eq!(output.status.code(), Some(78), "{command:?}");
+        assert!(text(&output.stderr).contains("newer cc-etl"));
+    }
+    tamper(
+        &sandbox,
+        &format!(
+            "pragma user_version = {}; pragma wal_checkpoint(truncate)",
+            cc_etl::database::SCHEMA_VERSION
+        ),
+    );
+    assert_eq!(fs::read(sandbox.database()).unwrap().len(), before.len());
+    sandbox.check();
+}
+
+#[test]
+fn a_foreign_file_is_refused_and_left_alone() {
+    let sandbox = Sandbox::new();
+    rusqlite::Connection::open(sandbox.database())
+        .unwrap()
+        .execute_batch("create table mine (a)")
+        .unwrap();
+    let text_file = sandbox.path("notes.txt");
+    fs::write(
+        &text_file,
+        "these are notes, no database, and long enough to be one".repeat(50),
+    )
+    .unwrap();
+    let empty = sandbox.path("empty");
+    fs::write(&empty, "").unwrap();
+    let home = sandbox.home();
+    for file in [sandbox.database(), text_file, empty] {
+        let before = fs::read(&file).unwrap();
+        let name = file.to_str().unwrap();
+        for command in [
+            &["sync", "--source", home.to_str().unwrap(), "--db", name][..],
+            &["rebuild", "--db", name],
+            &["check", "--db", name],
+        ] {
+            let output = sandbox.run(command);
+            assert_eq!(
+                output.status.code(),
+                Some(78),
+                "{command:?}: {}",
+                text(&output.stderr)
+            );
+        }
+        assert!(fs::read(&file).unwrap() == before, "{name}");
+    }
+}
+
+#[test]
+fn an_older_database_is_upgraded_by_a_rebuild_and_a_copy_is_kept() {
+    let fresh = demo().hash();
+    for command in [&["sync", "--demo"][..], &["rebuild"]] {
+        let sandbox = demo();
+        // An older schema: a table less, a column less in a derived and in a kept table, an index less, another view.
+        tamper(
+            &sandbox,
+            "pragma foreign_keys = off;
+            drop table git_operations;
+            drop index files_by_session;
+            drop view orphans;
+            create view obsolete as select 1 as one;
+            create table mine (a);
+            insert into mine values ('kept');
+            insert into settings values ('of', 'mine');
+            update messages set model = 'wrong';
+            drop table sync_runs;
+            create table sync_runs (sync_run_id integer primary key, started_at text not null);
+            pragma user_version = 0;",
+        );
+        let output = sandbox.run(&["query", "--sql", "select 1"]);
+        assert_eq!(output.status.code(), Some(78));
+        assert!(
+            text(&output.stderr).contains("cc-etl rebuild upgrades it"),
+            "{}",
+            text(&output.stderr)
+        );
+        let output = sandbox.run(command);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("is upgraded to"));
+        sandbox.check();
+        assert_eq!(sandbox.query("select a from mine"), ["kept"]);
+        tamper(
+            &sandbox,
+            "delete from settings where setting = 'of'; drop table mine",
+        );
+        assert_eq!(sandbox.hash(), fresh);
+        let copy = sandbox.path("test.db.schema-0.backup");
+        assert_eq!(
+            sandbox::query(&sandbox::open(&copy), "select distinct model from messages"),
+            ["wrong"]
+        );
+    }
+}
+
+#[test]
+fn an_upgrade_that_fails_changes_nothing() {
+    let sandbox = demo();
+    tamper(
+        &sandbox,
+        "update archive_chunks set content = x'00' where archive_chunk_id = 3; pragma user_version = 0;",
+    );
+    let before = sandbox.query("select name, sql from sqlite_schema order by name");
+    let output = sandbox.run(&["rebuild"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(
+        sandbox.query("select name, sql from sqlite_schema order by name"),
+        before
+    );
+    assert_eq!(sandbox.query("pragma user_version"), ["0"]);
+    assert_eq!(sandbox.count("select count(*) from messages"), 725);
+}
+
+/// Every schema that was released, as tests/schemas/make left it: upgraded, it is what this program makes of the same files.
+#[test]
+fn every_released_schema_can_be_upgraded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "zst") {
+            continue;
+        }
+        count += 1;
+        let old = Sandbox::new();
+        let packed = fs::read(&path).unwrap();
+        fs::write(old.database(), zstd::decode_all(&packed[..]).unwrap()).unwrap();
+        old.ok(&["rebuild"]);
+        old.check();
+        let new = Sandbox::new();
+        fs::remove_dir_all(new.home()).unwrap();
+        old.ok(&["restore", "--quiet", "--out", new.home().to_str().unwrap()]);
+        new.sync_with(&["--machine", "demo"]);
+        assert_eq!(content(&old), content(&new), "{}", path.display());
+    }
+    assert!(count > 0);
+}
