@@ -3,9 +3,9 @@
 
     python3 tests/bi_drivers.py DATABASE
 
-For each column: the type that the driver reports, each value, and a filter with parameters whose bounds lie on values
-of the column, for that is where a driver that writes times differently goes wrong. Rows are added to the database
-that hold what a demo does not: numbers over 32 bits, milliseconds, NULL wherever it is allowed.
+For each column: the type that the driver reports, each value, the sum of a BIGINT, and a filter with parameters whose
+bounds lie on values of the column, for that is where a driver that writes times differently goes wrong. Rows are added
+to the database that hold what a demo does not: numbers over 32 bits, milliseconds, NULL wherever it is allowed.
 
 Needs pyodbc with libsqliteodbc, and JPype1 with Java and libxerial-sqlite-jdbc-java: tests/bi_tools installs them.
 """
@@ -113,6 +113,10 @@ def check(driver, truth):
                 faults.append(f"{column}: {len(wrong)} wrong values, at first {wrong[0][1]!r} for {wrong[0][0]!r}")
             columns += 1
             values += len(found)
+            if type == "BIGINT":
+                total = driver.total(f"select sum({name}) from {table} where {name} > 0")
+                if total != sum(value for value in expected if value and value > 0):
+                    faults.append(f"{column}: the sum is {total}")
             if type in FILTERS:
                 sql = f"select count(*) from {table} where {name} " + FILTERS[type].format(column=name)
                 for low, high, meant in bounds_on_values(type, expected):
@@ -133,7 +137,7 @@ def bounds_on_values(type, values):
 
 
 class Odbc:
-    """As Power BI and Excel read: a data source of the driver SQLite3."""
+    """As Power BI and Excel read. A sum has no declared type: it has 64 bits only with BigInt=1, a BIGINT always."""
 
     TYPES = {
         "DATE": {"SQL_TYPE_DATE date"},
@@ -146,7 +150,9 @@ class Odbc:
     NAMES = {getattr(pyodbc, name): name for names in TYPES.values() for name in (each.split()[0] for each in names)}
 
     def __init__(self, database):
-        self.connection = pyodbc.connect(f"Driver=SQLite3;Database=file:{database}?mode=ro", autocommit=True)
+        source = f"Driver=SQLite3;Database=file:{database}?mode=ro"
+        self.connection = pyodbc.connect(source, autocommit=True)
+        self.of_sums = pyodbc.connect(source + ";BigInt=1", autocommit=True)
 
     def __str__(self):
         return "ODBC " + self.connection.getinfo(pyodbc.SQL_DRIVER_VER)
@@ -168,6 +174,9 @@ class Odbc:
 
     def count(self, sql, type, *parameters):
         return self.connection.execute(sql, *parameters).fetchval()
+
+    def total(self, sql):
+        return self.of_sums.execute(sql).fetchval()
 
 
 class Jdbc:
@@ -230,6 +239,12 @@ class Jdbc:
                     statement.setTimestamp(place, self.sql.Timestamp.valueOf(str(value)))
                 case "BIGINT":
                     statement.setLong(place, value)
+        return self.first(statement)
+
+    def total(self, sql):
+        return self.first(self.connection.prepareStatement(sql))
+
+    def first(self, statement):
         rows = statement.executeQuery()
         rows.next()
         return int(rows.getLong(1))
