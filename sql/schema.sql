@@ -902,9 +902,11 @@ create table correction_phrases (
 -------------------------------------------------------------------------------------------------------------------
 
 -- Small tables that say in declared types what the views say: a view's computed column has no type over ODBC and JDBC, a
--- 32-bit INTEGER overflows there, and times with T and Z break their filters. So these tables are not strict: times are
--- DATETIME as 2026-01-31 09:15:00 (UTC), with the same in seconds since 1970 (*_unix) for Grafana. What is not known is ''
--- in the columns that tell rows apart. Sync and `prices import` keep them up; no text of a conversation is in them.
+-- 32-bit INTEGER overflows there, and times with T and Z break their filters. So these tables are not strict. Times are
+-- TIMESTAMP as 2026-01-31 09:15:00.000 (UTC): JDBC takes a DATETIME for a day, and both drivers compare with text that has
+-- milliseconds, so that 09:15:00 without them would lie before 09:15:00. The same in seconds since 1970 (*_unix) is for
+-- Grafana. What is not known is '' in the columns that tell rows apart. Sync and `prices import` keep them up. Of
+-- the texts of a conversation only the titles of sessions are in them.
 
 create table bi_session_days (
     -- One row per session, day, model and machine: tokens and cost.
@@ -946,7 +948,7 @@ create table bi_days (
     cost_usd DOUBLE, -- NULL when no price is known
     estimated_cost_usd DOUBLE, -- with estimates in place of placeholders
     agent_cost_usd DOUBLE, -- of cost_usd, what sub-agents spent
-    day_began_at DATETIME, -- the same day for tools that want a time
+    day_began_at TIMESTAMP, -- the same day for tools that want a time
     day_began_unix BIGINT,
     primary key (activity_date, model, project, machine)
 );
@@ -966,11 +968,12 @@ create table bi_tools (
     denied_count BIGINT not null, -- by the person, a rule or a hook
     stopped_count BIGINT not null, -- interrupted or cancelled
     pending_count BIGINT not null, -- without an answer
+    other_count BIGINT not null, -- went on in the background, or ended in a way that is not known
     timed_count BIGINT not null, -- calls that ran and whose duration is known
     duration_ms BIGINT not null, -- of these, all together
     result_bytes BIGINT not null,
     is_mcp BOOLEAN not null check (is_mcp in (0, 1)),
-    day_began_at DATETIME,
+    day_began_at TIMESTAMP,
     day_began_unix BIGINT,
     primary key (session_id, activity_date, tool_name, agent_type)
 );
@@ -990,7 +993,7 @@ create table bi_feedback (
     machine TEXT not null,
     text_length BIGINT not null, -- characters that the person typed
     is_trivial BOOLEAN not null check (is_trivial in (0, 1)),
-    said_at DATETIME,
+    said_at TIMESTAMP,
     said_unix BIGINT,
     primary key (session_id, signal_number)
 );
@@ -1027,9 +1030,9 @@ create table bi_sessions (
     cost_usd DOUBLE, -- NULL when no price is known
     estimated_cost_usd DOUBLE, -- with estimates in place of placeholders
     is_background BOOLEAN not null check (is_background in (0, 1)),
-    started_at DATETIME,
+    started_at TIMESTAMP,
     started_unix BIGINT,
-    ended_at DATETIME,
+    ended_at TIMESTAMP,
     ended_unix BIGINT
 );
 create index bi_sessions_by_start on bi_sessions (started_at);

@@ -110,7 +110,7 @@ fn names_follow_the_rules() {
         );
         // BI tools read the declared types.
         let types = match table.starts_with("bi_") {
-            true => ["DATETIME", "", "BIGINT", "DOUBLE"],
+            true => ["TIMESTAMP", "", "BIGINT", "DOUBLE"],
             false => ["TEXT", "BLOB", "INTEGER", "REAL"],
         };
         let [time, hash, number, money] = types;

@@ -105,7 +105,7 @@ select
     round(sum(cost_usd), 6),
     round(sum(estimated_cost_usd), 6),
     round(sum(agent_cost_usd), 6),
-    activity_date || ' 00:00:00',
+    activity_date || ' 00:00:00.000',
     unixepoch(activity_date)
 from bi_session_days
 where activity_date in (select activity_date from touched_days)
@@ -119,7 +119,7 @@ where session_id in (select session_id from touched_sessions union all select ''
 
 insert into bi_tools (
     session_id, activity_date, tool_name, agent_type, mcp_server, project, machine, call_count, ok_count, error_count,
-    denied_count, stopped_count, pending_count, timed_count, duration_ms, result_bytes, is_mcp, day_began_at,
+    denied_count, stopped_count, pending_count, other_count, timed_count, duration_ms, result_bytes, is_mcp, day_began_at,
     day_began_unix
 )
 select
@@ -136,11 +136,17 @@ select
     sum(calls.outcome in ('user_rejected', 'permission_denied', 'hook_blocked')),
     sum(calls.outcome in ('interrupted', 'cancelled')),
     sum(calls.outcome = 'pending'),
+    sum(
+        calls.outcome not in (
+            'ok', 'error', 'timeout', 'invalid_input', 'user_rejected', 'permission_denied', 'hook_blocked', 'interrupted',
+            'cancelled', 'pending'
+        )
+    ),
     sum(calls.outcome in ('ok', 'error') and coalesce(calls.duration_ms, -1) >= 0),
     sum(case when calls.outcome in ('ok', 'error') and calls.duration_ms >= 0 then calls.duration_ms else 0 end),
     sum(coalesce(calls.result_bytes, 0)),
     max(calls.mcp_server is not null),
-    substr(max(calls.called_at), 1, 10) || ' 00:00:00',
+    substr(max(calls.called_at), 1, 10) || ' 00:00:00.000',
     unixepoch(substr(max(calls.called_at), 1, 10))
 from (
     select * from tool_calls where session_id in (select session_id from touched_sessions)
@@ -178,7 +184,7 @@ select
     coalesce(session_machines.machine, ''),
     coalesce(length(signals.text), 0),
     signals.is_trivial,
-    substr(signals.said_at, 1, 10) || ' ' || substr(signals.said_at, 12, 8),
+    replace(rtrim(signals.said_at, 'Z'), 'T', ' '),
     unixepoch(signals.said_at)
 from (
     select * from feedback where session_id in (select session_id from touched_sessions)
@@ -303,9 +309,9 @@ select
     used.cost_usd,
     used.estimated_cost_usd,
     coalesce(sessions.session_kind = 'bg', 0),
-    substr(sessions.started_at, 1, 10) || ' ' || substr(sessions.started_at, 12, 8),
+    replace(rtrim(sessions.started_at, 'Z'), 'T', ' '),
     unixepoch(sessions.started_at),
-    substr(sessions.ended_at, 1, 10) || ' ' || substr(sessions.ended_at, 12, 8),
+    replace(rtrim(sessions.ended_at, 'Z'), 'T', ' '),
     unixepoch(sessions.ended_at)
 from sessions
 left join projects on projects.project_id = sessions.project_id

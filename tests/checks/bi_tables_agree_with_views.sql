@@ -47,6 +47,12 @@ where tools.call_count is not tool_stats.call_count
 
 union all
 
+select 'bi_tools', session_id || ' ' || tool_name
+from bi_tools
+where call_count <> ok_count + error_count + denied_count + stopped_count + pending_count + other_count
+
+union all
+
 select 'bi_feedback', coalesce(session_feedback.session_id, signals.session_id)
 from session_feedback
 full join signals on signals.session_id = coalesce(session_feedback.session_id, '')
