@@ -109,8 +109,20 @@ pub fn private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Creates a database that does not exist yet, with tables and without indexes: they are quicker to build when the rows
-/// are in. Nothing is safe until [`finish_new`].
+/// Indexes that the loader needs when another line takes the place of a message. Their keys arrive in order, so they
+/// cost little while rows are written; without them every such line would read whole tables.
+const NEEDED_BY_LOADER: &[&str] = &[
+    "message_copies_by_message",
+    "task_notifications_by_message",
+    "tool_results_by_message",
+    "tool_use_copies_by_tool_use",
+    "tool_uses_by_block",
+    "tool_uses_by_message",
+    "usage_lines_by_message",
+];
+
+/// Creates a database that does not exist yet, with tables and without the other indexes: they are quicker to build when
+/// the rows are in. Nothing is safe until [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -124,7 +136,7 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    for statement in schema_statements().filter(|statement| !is_index(statement)) {
+    for statement in schema_statements().filter(|statement| !is_built_late(statement)) {
         connection.execute_batch(statement)?;
     }
     Ok(connection)
@@ -154,9 +166,9 @@ pub fn close(connection: Connection) -> Result<()> {
     connection.close().map_err(|(_, error)| error.into())
 }
 
-/// Builds the indexes of a new database.
+/// Builds the indexes that a new database does not have yet.
 pub fn create_indexes(connection: &Connection) -> Result<()> {
-    for statement in schema_statements().filter(|statement| is_index(statement)) {
+    for statement in schema_statements().filter(|statement| is_built_late(statement)) {
         connection.execute_batch(statement)?;
     }
     Ok(())
@@ -249,10 +261,13 @@ fn schema_statements() -> impl Iterator<Item = &'static str> {
         .filter(|statement| statement.contains("create "))
 }
 
-fn is_index(statement: &str) -> bool {
-    statement
+/// Whether a statement makes an index that is built when the rows are in.
+fn is_built_late(statement: &str) -> bool {
+    let index = statement
         .lines()
-        .any(|line| line.starts_with("create index"))
+        .find_map(|line| line.strip_prefix("create index "));
+    let name = index.and_then(|rest| rest.split(' ').next());
+    name.is_some_and(|name| !NEEDED_BY_LOADER.contains(&name))
 }
 
 /// Puts the views of this program in place of those that the database has. Those that are the same are left alone, so
@@ -349,4 +364,58 @@ fn resolve(connection: &Connection) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacing_a_message_of_a_new_database_reads_no_whole_table() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .unwrap();
+        for statement in schema_statements().filter(|statement| !is_built_late(statement)) {
+            connection.execute_batch(statement).unwrap();
+        }
+        connection
+            .execute_batch(statements::CREATE_TOUCHED)
+            .unwrap();
+        for statement in [
+            statements::DELETE_BLOCKS_OF_MESSAGE,
+            statements::DELETE_COPIES,
+            statements::DELETE_FILE_CHANGES_OF_MESSAGE,
+            statements::DELETE_GIT_OPERATIONS_OF_MESSAGE,
+            statements::DELETE_NOTIFICATIONS_OF_MESSAGE,
+            statements::DELETE_TOOL_RESULTS_OF_MESSAGE,
+            statements::DELETE_TOOL_USE_COPIES_OF_MESSAGE,
+            statements::DELETE_TOOL_USES_OF_MESSAGE,
+            statements::DELETE_WEB_REQUESTS_OF_MESSAGE,
+            statements::FIND_COPIES,
+            statements::FIND_MESSAGE,
+            statements::FIND_RESULTS_OF_MESSAGE,
+            statements::FIND_RIGHTFUL_BLOCK,
+            statements::FIND_TOOL_USES_OF_MESSAGE,
+            statements::INDEX_BLOCK,
+            statements::TOUCH_RESPONSES_OF_MESSAGE,
+            statements::UNINDEX_BLOCK,
+            statements::UNINDEX_MESSAGE,
+        ] {
+            let mut plan = connection
+                .prepare(&format!("explain query plan {statement}"))
+                .unwrap();
+            let steps = plan
+                .query_map([0], |row| row.get::<_, String>(3))
+                .unwrap()
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .unwrap();
+            let is_scan = |step: &&String| {
+                step.starts_with("SCAN ")
+                    && !step.contains("CONSTANT ROW")
+                    && !step.contains("indexed_blocks")
+            };
+            assert_eq!(steps.iter().find(is_scan), None, "{statement}");
+        }
+    }
 }
