@@ -121,24 +121,49 @@ const NEEDED_BY_LOADER: &[&str] = &[
     "usage_lines_by_message",
 ];
 
-/// Creates a database that does not exist yet, with tables and without the other indexes: they are quicker to build when
-/// the rows are in. Nothing is safe until [`finish_new`].
+/// Indexes that few rows are in: cheaper kept up than built, which reads all of the table.
+const SPARSE: &[&str] = &[
+    "messages_by_fork",
+    "messages_by_logical_parent",
+    "messages_by_plan",
+    "messages_of_inline_agents",
+    "messages_with_errors",
+    "messages_with_logical_parent",
+];
+
+/// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "api_responses", "file_changes", "sessions"];
+
+/// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Before any rows.
+    Empty,
+    /// With the rows of all lines, before what depends on several lines is resolved.
+    Loaded,
+    /// At the end.
+    Resolved,
+}
+
+/// Creates a database that does not exist yet, with its tables; the later [`Stage`]s are to follow. Nothing is safe until
+/// [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     private(&mut options);
     options.open(path).map_err(Error::io(path))?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.pragma_update(None, "page_size", 16384)?;
+    // Long texts fill their last page by half: smaller pages waste less, and the smallest are slower.
+    connection.pragma_update(None, "page_size", 8192)?;
     connection.pragma_update(None, "journal_mode", "off")?;
     connection.pragma_update(None, "synchronous", "off")?;
     connection.pragma_update(None, "locking_mode", "exclusive")?;
     connection.pragma_update(None, "foreign_keys", false)?;
+    // What is sorted for an index grows with the database, and memory shall not.
+    connection.pragma_update(None, "temp_store", "file")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    for statement in schema_statements().filter(|statement| !is_built_late(statement)) {
-        connection.execute_batch(statement)?;
-    }
+    create_stage(&connection, Stage::Empty)?;
     Ok(connection)
 }
 
@@ -166,9 +191,9 @@ pub fn close(connection: Connection) -> Result<()> {
     connection.close().map_err(|(_, error)| error.into())
 }
 
-/// Builds the indexes that a new database does not have yet.
-pub fn create_indexes(connection: &Connection) -> Result<()> {
-    for statement in schema_statements().filter(|statement| is_built_late(statement)) {
+/// Creates what belongs to a stage of a new database.
+pub fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
+    for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
         connection.execute_batch(statement)?;
     }
     Ok(())
@@ -261,13 +286,22 @@ fn schema_statements() -> impl Iterator<Item = &'static str> {
         .filter(|statement| statement.contains("create "))
 }
 
-/// Whether a statement makes an index that is built when the rows are in.
-fn is_built_late(statement: &str) -> bool {
+/// When a statement is run.
+fn stage(statement: &str) -> Stage {
     let index = statement
         .lines()
         .find_map(|line| line.strip_prefix("create index "));
-    let name = index.and_then(|rest| rest.split(' ').next());
-    name.is_some_and(|name| !NEEDED_BY_LOADER.contains(&name))
+    let Some((name, table)) = index.and_then(|rest| rest.split_once(" on ")) else {
+        return Stage::Empty;
+    };
+    let table = table.split(' ').next().unwrap_or_default();
+    if NEEDED_BY_LOADER.contains(&name) || SPARSE.contains(&name) {
+        Stage::Empty
+    } else if FILLED_BY_RESOLVE.contains(&table) || name == "tool_uses_by_result" {
+        Stage::Resolved
+    } else {
+        Stage::Loaded
+    }
 }
 
 /// Puts the views of this program in place of those that the database has. Those that are the same are left alone, so
@@ -376,9 +410,7 @@ mod tests {
         connection
             .pragma_update(None, "foreign_keys", false)
             .unwrap();
-        for statement in schema_statements().filter(|statement| !is_built_late(statement)) {
-            connection.execute_batch(statement).unwrap();
-        }
+        create_stage(&connection, Stage::Empty).unwrap();
         connection
             .execute_batch(statements::CREATE_TOUCHED)
             .unwrap();

@@ -3,7 +3,7 @@
 use super::{database_path, print};
 use crate::changes::{self, ChangedFile, Changes};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, Counts, DEMO_HOME, Loader, statements as sql};
+use crate::database::{self, Counts, DEMO_HOME, Loader, Stage, statements as sql};
 use crate::discover::{self, Discovery, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import};
@@ -281,7 +281,9 @@ impl Target {
     fn settle(&self, loader: &mut Loader<'_>) -> Result<()> {
         if self.building.is_some() {
             loader.begin()?;
-            database::create_indexes(&self.connection)?;
+            database::create_stage(&self.connection, Stage::Loaded)?;
+            loader.commit()?;
+            database::create_stage(&self.connection, Stage::Resolved)?;
         }
         loader.commit()?;
         database::refresh_prices(&self.connection)?;
