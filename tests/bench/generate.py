@@ -129,7 +129,7 @@ class Project:
         """A path and its lines."""
         name, type_ = random_.choice, random_.choice
         lines = []
-        for _ in range(min(2200, int(random_.lognormvariate(5.1, 0.9)) + 12)):
+        for _ in range(min(3000, int(random_.lognormvariate(5.9, 0.8)) + 12)):
             a, b, c = name(self.names), name(self.names), name(self.names)
             lines.append(random_.choice((
                 f"    let {a} = {b}.{c}(&{name(self.names)})?;",
@@ -297,7 +297,7 @@ class Session:
         command = f"cargo {self.random.choice(('test', 'build', 'run'))} --package {self.project.name} " \
             f"{self.random.choice(self.project.names)} 2>&1 | tail -{self.random.randint(5, 80)}"
         call = self.call("Bash", {"command": command, "description": " ".join(self.language.some(self.random, 5)).capitalize()})
-        output = self.project.output(self.random, max(1, min(700, int(self.random.lognormvariate(2.1, 1.1)))))
+        output = self.project.output(self.random, max(1, min(700, int(self.random.lognormvariate(2.3, 1.2)))))
         for seconds in range(2, 2 + (int(self.random.expovariate(0.25)) if self.random.random() < 0.3 else 0)):
             self.put({"type": "progress", "data": {"type": "bash_progress", "output": output[-500:], "fullOutput": output,
                                                    "elapsedTimeSeconds": seconds, "totalLines": output.count("\n") + 1},
@@ -310,9 +310,9 @@ class Session:
 
     def read(self):
         path, lines = self.random.choice(self.files)
-        start = self.random.randrange(max(1, len(lines) - 150)) if len(lines) > 400 else 0
-        shown = lines[start : start + 400]
-        call = self.call("Read", {"file_path": path} | ({"offset": start, "limit": 400} if start else {}))
+        start = self.random.randrange(max(1, len(lines) - 150)) if len(lines) > 200 else 0
+        shown = lines[start : start + 110]
+        call = self.call("Read", {"file_path": path} | ({"offset": start, "limit": 110} if start else {}))
         numbered = "\n".join(f"{start + number + 1:6}→{line}" for number, line in enumerate(shown))
         self.result(call, numbered, {"type": "text", "file": {
             "filePath": path, "content": "\n".join(shown), "numLines": len(shown), "startLine": start + 1, "totalLines": len(lines)}})
@@ -330,7 +330,7 @@ class Session:
         self.result(call, f"The file {path} has been updated. Here's the result of running `cat -n` on a snippet:\n{shown}", {
             "filePath": path, "oldString": "\n".join(old), "newString": "\n".join(new), "originalFile": original,
             "structuredPatch": patch, "userModified": False, "replaceAll": False})
-        lines[at : at + len(old)] = new if len(lines) < 2500 else old
+        lines[at : at + len(old)] = new if len(lines) < 3300 else old
 
     def write_file(self):
         path = f"{self.project.path}/docs/{self.random.choice(self.project.names)}.md"
