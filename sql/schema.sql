@@ -241,7 +241,10 @@ create table agent_links (
 create table messages (
     -- One row per chain record: a line with a uuid and a parentUuid (user, assistant, system, attachment, progress).
     -- A uuid that stands on several lines is one message: in each file its last line, between files the one with the
-    -- earliest time, then by path. The other lines are message_copies.
+    -- earliest time, then by path. The other lines are message_copies. What progress records repeat is left to the
+    -- archive: the output of a command so far; of an agent's line what it says, its prompt and the lines before it. So is
+    -- what says nothing: message.type "message", a null stop_reason or stop_sequence, sourceToolAssistantUUID if it is
+    -- the parent.
     message_id integer primary key,
     uuid text not null unique,
     parent_uuid text, -- parentUuid, as written
@@ -329,7 +332,7 @@ create index messages_of_inline_agents on messages (session_id) where is_sidecha
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
 create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
-create index messages_by_subtype on messages (subtype, session_id) where subtype is not null;
+create index messages_by_subtype on messages (subtype) where subtype is not null;
 create index messages_with_errors on messages (session_id) where is_api_error = 1;
 create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
@@ -365,7 +368,7 @@ create index message_copies_by_line on message_copies (file_id, line_number);
 
 create table content_blocks (
     -- One row per block of a message; content that is a string is one text block. The parts inside a tool result are
-    -- rows of their own, numbered by part_number.
+    -- rows of their own, numbered by part_number. The signature of thinking is left to the archive.
     block_id integer primary key,
     message_id integer not null references messages (message_id) deferrable initially deferred,
     position integer not null, -- in the message, from 0
@@ -415,7 +418,8 @@ create table tool_use_copies (
 create index tool_use_copies_by_tool_use on tool_use_copies (tool_use_id);
 
 create table tool_results (
-    -- One row per answer to a tool call.
+    -- One row per answer to a tool call. Left to the archive is what toolUseResult repeats: the text of the answer, whole
+    -- files, and the strings of an edit that its patch shows and the call's input has.
     tool_result_id integer primary key,
     tool_use_id text references tool_uses (tool_use_id) deferrable initially deferred, -- NULL when the call is nowhere
     source_tool_use_id text, -- tool_use_id, as written
@@ -442,7 +446,7 @@ create table tool_results (
     change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a changed file
     changed_path text,
     content text, -- what the model was shown; the text parts of a list joined by newlines
-    details_json text, -- toolUseResult without what content already says
+    details_json text, -- toolUseResult without what it repeats
     byte_length integer, -- of content
     persisted_bytes integer, -- toolUseResult.persistedOutputSize
     exit_code integer, -- of a failed command, from its text

@@ -150,23 +150,60 @@ pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<F
     options.open(path)
 }
 
-/// Creates a database that does not exist yet, with tables and without indexes: they are quicker to build when the rows
-/// are in. Nothing is safe until [`finish_new`].
+/// Indexes that the loader needs when another line takes the place of a message. Their keys arrive in order, so they
+/// cost little while rows are written; without them every such line would read whole tables.
+const NEEDED_BY_LOADER: &[&str] = &[
+    "message_copies_by_message",
+    "task_notifications_by_message",
+    "tool_results_by_message",
+    "tool_use_copies_by_tool_use",
+    "tool_uses_by_block",
+    "tool_uses_by_message",
+    "usage_lines_by_message",
+];
+
+/// Indexes that few rows are in: cheaper kept up than built, which reads all of the table.
+const SPARSE: &[&str] = &[
+    "messages_by_fork",
+    "messages_by_logical_parent",
+    "messages_by_plan",
+    "messages_of_inline_agents",
+    "messages_with_errors",
+    "messages_with_logical_parent",
+];
+
+/// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "api_responses", "file_changes", "sessions"];
+
+/// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Before any rows.
+    Empty,
+    /// With the rows of all lines, before what depends on several lines is resolved.
+    Loaded,
+    /// At the end.
+    Resolved,
+}
+
+/// Creates a database that does not exist yet, with its tables; the later [`Stage`]s are to follow. Nothing is safe until
+/// [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     open_private(path, &mut options).map_err(Error::io(path))?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.pragma_update(None, "page_size", 16384)?;
+    // Long texts fill their last page by half: smaller pages waste less, and the smallest are slower.
+    connection.pragma_update(None, "page_size", 8192)?;
     connection.pragma_update(None, "journal_mode", "off")?;
     connection.pragma_update(None, "synchronous", "off")?;
     connection.pragma_update(None, "locking_mode", "exclusive")?;
     connection.pragma_update(None, "foreign_keys", false)?;
+    // What is sorted for an index grows with the database, and memory shall not.
+    connection.pragma_update(None, "temp_store", "file")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    for statement in schema_statements().filter(|statement| index_name(statement).is_none()) {
-        connection.execute_batch(statement)?;
-    }
+    create_stage(&connection, Stage::Empty)?;
     Ok(connection)
 }
 
@@ -244,17 +281,14 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds the indexes that a new or upgraded database has not yet.
-fn create_indexes(connection: &Connection) -> Result<()> {
-    let mut statement =
-        connection.prepare("select name from sqlite_schema where type = 'index'")?;
+/// Creates what belongs to a stage and is not there yet.
+fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
+    let mut statement = connection.prepare("select name from sqlite_schema")?;
     let present: HashSet<String> = statement
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    for statement in schema_statements() {
-        if let Some(name) = index_name(statement)
-            && !present.contains(name)
-        {
+    for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
+        if created(statement).is_some_and(|(_, name)| !present.contains(name)) {
             connection.execute_batch(statement)?;
         }
     }
@@ -387,12 +421,32 @@ fn schema_statements() -> impl Iterator<Item = &'static str> {
         .filter(|statement| statement.contains("create "))
 }
 
-/// The index that a statement creates, if it does.
-fn index_name(statement: &str) -> Option<&str> {
-    let mut names = statement
-        .lines()
-        .filter_map(|line| line.strip_prefix("create index "));
-    names.next()?.split(' ').next()
+/// What a statement of the schema creates, a table or an index, and its name.
+fn created(statement: &str) -> Option<(&str, &str)> {
+    let line = statement.lines().find(|line| line.starts_with("create "))?;
+    let mut words = line
+        .split([' ', '('])
+        .skip(1)
+        .filter(|word| *word != "virtual");
+    Some((words.next()?, words.next()?))
+}
+
+/// When a statement is run.
+fn stage(statement: &str) -> Stage {
+    let Some(("index", name)) = created(statement) else {
+        return Stage::Empty;
+    };
+    let table = statement
+        .split_once(" on ")
+        .and_then(|(_, rest)| rest.split(' ').next())
+        .unwrap_or_default();
+    if NEEDED_BY_LOADER.contains(&name) || SPARSE.contains(&name) {
+        Stage::Empty
+    } else if FILLED_BY_RESOLVE.contains(&table) || name == "tool_uses_by_result" {
+        Stage::Resolved
+    } else {
+        Stage::Loaded
+    }
 }
 
 /// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
@@ -534,9 +588,58 @@ fn resolve(connection: &Connection) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn sqlite_is_new_enough_not_to_damage_a_journal_that_two_write() {
         // https://sqlite.org/wal.html#walresetbug
         assert!(rusqlite::version_number() >= 3_051_003);
+    }
+
+    #[test]
+    fn replacing_a_message_of_a_new_database_reads_no_whole_table() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .unwrap();
+        create_stage(&connection, Stage::Empty).unwrap();
+        connection
+            .execute_batch(statements::CREATE_TOUCHED)
+            .unwrap();
+        for statement in [
+            statements::DELETE_BLOCKS_OF_MESSAGE,
+            statements::DELETE_COPIES,
+            statements::DELETE_FILE_CHANGES_OF_MESSAGE,
+            statements::DELETE_GIT_OPERATIONS_OF_MESSAGE,
+            statements::DELETE_NOTIFICATIONS_OF_MESSAGE,
+            statements::DELETE_TOOL_RESULTS_OF_MESSAGE,
+            statements::DELETE_TOOL_USE_COPIES_OF_MESSAGE,
+            statements::DELETE_TOOL_USES_OF_MESSAGE,
+            statements::DELETE_WEB_REQUESTS_OF_MESSAGE,
+            statements::FIND_COPIES,
+            statements::FIND_MESSAGE,
+            statements::FIND_RESULTS_OF_MESSAGE,
+            statements::FIND_RIGHTFUL_BLOCK,
+            statements::FIND_TOOL_USES_OF_MESSAGE,
+            statements::INDEX_BLOCK,
+            statements::TOUCH_RESPONSES_OF_MESSAGE,
+            statements::UNINDEX_BLOCK,
+            statements::UNINDEX_MESSAGE,
+        ] {
+            let mut plan = connection
+                .prepare(&format!("explain query plan {statement}"))
+                .unwrap();
+            let steps = plan
+                .query_map([0], |row| row.get::<_, String>(3))
+                .unwrap()
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .unwrap();
+            let is_scan = |step: &&String| {
+                step.starts_with("SCAN ")
+                    && !step.contains("CONSTANT ROW")
+                    && !step.contains("indexed_blocks")
+            };
+            assert_eq!(steps.iter().find(is_scan), None, "{statement}");
+        }
     }
 }

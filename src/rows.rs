@@ -188,6 +188,7 @@ tables! {
         "persisted_bytes" => persisted_bytes: Option<i64>,
         "exit_code" => exit_code: Option<i64>,
         "duration_ms" => duration_ms: Option<i64>,
+        "elapsed_ms" => elapsed_ms: Option<i64>,
         "lines_added" => lines_added: Option<i64>,
         "lines_removed" => lines_removed: Option<i64>,
         "line_count_source" => line_count_source: Option<&'static str>,

@@ -33,6 +33,12 @@ pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
     in_range(moment).then(|| format(moment))
 }
 
+/// Milliseconds since 1970 of a time in our form.
+pub fn to_milliseconds(text: &str) -> Option<i64> {
+    let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+    i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok()
+}
+
 fn format(moment: OffsetDateTime) -> String {
     moment
         .to_offset(UtcOffset::UTC)

@@ -16,36 +16,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-RIVALS = REPOSITORY / "target" / "rivals"
-NPM = ["ccusage@20.0.24", "@ccusage/ccusage-linux-x64@20.0.24"]
-PYPI = "agentsview==0.46.1"
+import rivals
+from rivals import REPOSITORY, run
 
 
 def main():
     homes = [Path(home).resolve() for home in sys.argv[1:]]
     if not homes:
         sys.exit(__doc__)
-    install()
+    problems = rivals.install(["ccusage", "agentsview"])
+    if problems:
+        sys.exit(f"cannot be installed: {problems}")
     unexplained = 0
     for home in homes:
         with tempfile.TemporaryDirectory() as work:
             unexplained += compare(home, Path(work))
     sys.exit(1 if unexplained else 0)
-
-
-def install():
-    if not (RIVALS / "node_modules/.bin/ccusage").exists():
-        RIVALS.mkdir(parents=True, exist_ok=True)
-        (RIVALS / "package.json").write_text('{"private": true}')
-        run(["npm", "install", "--silent", "--no-audit", "--no-fund", *NPM], cwd=RIVALS)
-    if not (RIVALS / "venv/bin/agentsview").exists():
-        run([sys.executable, "-m", "venv", RIVALS / "venv"])
-        run([RIVALS / "venv/bin/pip", "install", "--quiet", PYPI])
-
-
-def run(command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
 def compare(home, work):
@@ -106,7 +92,7 @@ def by_day_and_model(database):
 
 def of_ccusage(home):
     printed = run(
-        [RIVALS / "node_modules/.bin/ccusage", "claude", "daily", "--json", "--offline", "--timezone", "UTC"],
+        [rivals.NPM / "ccusage", "claude", "daily", "--json", "--offline", "--timezone", "UTC"],
         env=os.environ | {"CLAUDE_CONFIG_DIR": str(home)})
     totals = {}
     for day in json.loads(printed)["daily"]:
@@ -123,7 +109,7 @@ def of_agentsview(home, work):
     environment = os.environ | {
         "HOME": str(work), "AGENTSVIEW_NO_DAEMON": "1", "AGENTSVIEW_TELEMETRY_ENABLED": "0",
         "CLAUDE_PROJECTS_DIR": str(home / "projects")}
-    program = RIVALS / "venv/bin/agentsview"
+    program = rivals.PYPI / "agentsview"
     subprocess.run([program, "sync"], env=environment, capture_output=True)
     printed = run([program, "usage", "daily", "--json", "--all", "--offline", "--no-sync", "--timezone", "UTC"], env=environment)
     return {

@@ -6,8 +6,13 @@ Every record of the homes is put together again from the database alone and comp
 only values that may be missing are those that the archive alone keeps:
 
 - the bytes of images and documents (their type, size and hash are columns);
-- in toolUseResult: what the text of the result says already, and whole files before or after a change;
-- the running output in progress records.
+- the signature of thinking, which only the API can read;
+- what says nothing: the type of a message that is "message", nulls instead of a stop reason or sequence, and
+  sourceToolAssistantUUID when it is the parent;
+- in toolUseResult: what the text of the result says already, whole files before or after a change, and the strings of an
+  edit, which stand in the call's input, when there is a patch;
+- the running output in progress records;
+- in agent_progress: what the agent's line says (its envelope and usage are kept), its prompt and its lines so far.
 
 Lone surrogates and NUL characters read U+FFFD in the database; the archive has them.
 """
@@ -301,8 +306,9 @@ def deep_merge(values, extra):
 # --- comparison
 
 
-def differences(source, rebuilt, result_text, path=()):
+def differences(source, rebuilt, result_text, path=(), whole=None):
     """Where the rebuilt value is not the source's, but for what the archive alone keeps."""
+    whole = source if whole is None else whole
     if isinstance(source, dict) and isinstance(rebuilt, dict):
         found = []
         for key in source.keys() | rebuilt.keys():
@@ -310,21 +316,32 @@ def differences(source, rebuilt, result_text, path=()):
             if key not in source:
                 found.append(f"{'.'.join(place)} is invented")
             elif key not in rebuilt:
-                if not is_archived(place, source[key], result_text):
+                if not is_archived(place, source[key], result_text, whole, source):
                     found.append(f"{'.'.join(place)} is missing")
             else:
-                found += differences(source[key], rebuilt[key], result_text, place)
+                found += differences(source[key], rebuilt[key], result_text, place, whole)
         return found
     if isinstance(source, list) and isinstance(rebuilt, list) and len(source) == len(rebuilt):
         return [problem for index, pair in enumerate(zip(source, rebuilt))
-                for problem in differences(*pair, result_text, (*path, str(index)))]
+                for problem in differences(*pair, result_text, (*path, str(index)), whole)]
     return [] if source == rebuilt else [f"{'.'.join(path)} differs: {str(source)[:60]!r}, {str(rebuilt)[:60]!r}"]
 
 
-def is_archived(place, value, result_text):
+def is_archived(place, value, result_text, whole, around):
+    """Whether the archive alone keeps a value, which stands in the object `around` of the line `whole`."""
     name = place[-1]
     if place[-2:] == ("source", "data"):
         return True
+    if place in (("message", "stop_reason"), ("message", "stop_sequence")):
+        return value is None
+    if place == ("message", "type"):
+        return value == "message"
+    if place == ("sourceToolAssistantUUID",):
+        return value == whole["parentUuid"]
+    if name == "signature" and around.get("type") == "thinking":
+        return place[:2] == ("message", "content") and isinstance(value, str)
+    if place[0] == "data" and whole["data"].get("type") == "agent_progress":
+        return place[1:] in (("prompt",), ("normalizedMessages",), ("message", "toolUseResult"), ("message", "message", "content"))
     if place[0] == "data" and len(place) == 2:
         return name in ("output", "fullOutput") and isinstance(value, str)
     if place[0] != "toolUseResult":
@@ -335,6 +352,10 @@ def is_archived(place, value, result_text):
         return isinstance(value, str)
     if place[1:] in (("file", "content"), ("file", "base64")):
         return isinstance(value, str)
+    if place[1:] in (("oldString",), ("newString",)) and around.get("structuredPatch"):
+        return isinstance(value, str)
+    if place[1:] == ("content",) and around.get("filePath") and around.get("type") in ("create", "update"):
+        return isinstance(value, str) and around.get("userModified") is not True
     return name in ("stdout", "stderr", "result", "content") and said(value, result_text)
 
 

@@ -73,37 +73,29 @@ set
                 and usage_lines.is_progress = counted.is_progress
             group by usage_lines.message_id
         )
-    )
-from response_lines
-join usage_lines as counted using (usage_line_id)
-where response_lines.counting_rank = 1
-    and response_lines.api_response_id = api_responses.api_response_id;
-
-update api_responses
-set
+    ),
     message_id = earliest.message_id,
     session_id = earliest.session_id,
     agent_key = earliest.agent_key,
-    responded_at = earliest.sent_at
-from response_lines
-join usage_lines as earliest using (usage_line_id)
-where response_lines.age_rank = 1
-    and response_lines.api_response_id = api_responses.api_response_id;
-
-update api_responses
-set
+    responded_at = earliest.sent_at,
     line_count = (
-        select count(*) from response_lines where response_lines.api_response_id = api_responses.api_response_id
+        select count(*) from response_lines where response_lines.api_response_id = counted.api_response_id
     ),
     stop_reason = (
         select usage_lines.stop_reason
         from response_lines
         join usage_lines using (usage_line_id)
-        where response_lines.api_response_id = api_responses.api_response_id and usage_lines.stop_reason is not null
+        where response_lines.api_response_id = counted.api_response_id and usage_lines.stop_reason is not null
         order by response_lines.counting_rank
         limit 1
     )
-where api_response_id in (select api_response_id from touched_responses);
+from response_lines as first_line
+join usage_lines as counted on counted.usage_line_id = first_line.usage_line_id
+join response_lines as oldest_line
+    on oldest_line.api_response_id = first_line.api_response_id and oldest_line.age_rank = 1
+join usage_lines as earliest on earliest.usage_line_id = oldest_line.usage_line_id
+where first_line.counting_rank = 1
+    and first_line.api_response_id = api_responses.api_response_id;
 
 -- Claude Code's own searches run in calls of their own, and the usage says 0 of them.
 update api_responses
@@ -252,7 +244,11 @@ from (
     join usage_lines as counted on counted.usage_line_id = first.usage_line_id
     join files as counted_file on counted_file.file_id = counted.file_id
 ) as verdict
-where verdict.usage_line_id = usage_lines.usage_line_id;
+where verdict.usage_line_id = usage_lines.usage_line_id
+    and (
+        usage_lines.is_counted is not verdict.is_counted
+        or usage_lines.duplicate_reason is not verdict.duplicate_reason
+    );
 
 drop table response_lines;
 

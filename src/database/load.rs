@@ -2,7 +2,7 @@
 
 use super::insert::Inserter;
 use super::statements as sql;
-use super::{copies, tool_uses, upgrade};
+use super::{Stage, copies, tool_uses, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
@@ -119,6 +119,8 @@ pub struct Loader<'c> {
     last_history_id: i64,
     agents: HashMap<Agent, i64>,
     responses: HashMap<String, i64>,
+    /// When the latest calls were made, in milliseconds since 1970.
+    call_times: HashMap<String, i64>,
     touched_sessions: HashSet<String>,
     touched_responses: HashSet<i64>,
     touched_tool_uses: HashSet<String>,
@@ -162,6 +164,7 @@ impl<'c> Loader<'c> {
             last_history_id: 0,
             agents: HashMap::new(),
             responses: HashMap::new(),
+            call_times: HashMap::new(),
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
@@ -186,6 +189,7 @@ impl<'c> Loader<'c> {
         loader.data_version = loader.read_data_version()?;
         loader.begin()?;
         upgrade::replace_tables(connection)?;
+        super::create_stage(connection, Stage::Empty)?;
         loader.read_keys()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
         loader.is_upgrade = true;
@@ -250,8 +254,9 @@ impl<'c> Loader<'c> {
     /// of it or nothing.
     pub fn finish(&mut self) -> Result<()> {
         self.begin()?;
-        super::create_indexes(self.connection)?;
+        super::create_stage(self.connection, Stage::Loaded)?;
         self.resolve()?;
+        super::create_stage(self.connection, Stage::Resolved)?;
         if self.is_upgrade {
             super::check_references(self.connection)?;
         }
@@ -650,12 +655,14 @@ impl<'c> Loader<'c> {
             self.inserter.insert(&notification)?;
         }
         for rows in rows.blocks {
-            self.write_block(rows, message.message_id)?;
+            self.write_block(rows, message)?;
         }
         Ok(())
     }
 
-    fn write_block(&mut self, rows: BlockRows, message_id: i64) -> Result<()> {
+    fn write_block(&mut self, rows: BlockRows, message: &Message) -> Result<()> {
+        let message_id = message.message_id;
+        let sent_at = message.sent_at.as_deref();
         let mut block = rows.block;
         self.last_block_id += 1;
         block.block_id = self.last_block_id;
@@ -665,6 +672,7 @@ impl<'c> Loader<'c> {
             tool_use.message_id = message_id;
             tool_use.block_id = block.block_id;
             self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
+            self.note_call(&tool_use.tool_use_id, sent_at);
             if self.inserter.insert(&tool_use)? == 0 {
                 tool_uses::add_copy(
                     self.connection,
@@ -679,6 +687,7 @@ impl<'c> Loader<'c> {
             result.tool_result_id = self.last_result_id;
             result.message_id = message_id;
             result.block_id = block.block_id;
+            result.elapsed_ms = self.elapsed(result.source_tool_use_id.as_deref(), sent_at);
             self.inserter.insert(&result)?;
             for mut operation in rows.git_operations {
                 operation.tool_result_id = result.tool_result_id;
@@ -691,6 +700,23 @@ impl<'c> Loader<'c> {
             self.touched_tool_uses.extend(result.source_tool_use_id);
         }
         Ok(())
+    }
+
+    fn note_call(&mut self, tool_use_id: &str, sent_at: Option<&str>) {
+        // An answer mostly follows its call at once: a short memory is enough.
+        if self.call_times.len() >= 4096 {
+            self.call_times.clear();
+        }
+        if let Some(time) = sent_at.and_then(timestamp::to_milliseconds) {
+            self.call_times.insert(tool_use_id.to_string(), time);
+        }
+    }
+
+    /// The time between a call that is remembered and its answer. The rule is in sql/resolve; what is right already need
+    /// not be written a second time there, and the rows of answers are long.
+    fn elapsed(&self, tool_use_id: Option<&str>, sent_at: Option<&str>) -> Option<i64> {
+        let called = self.call_times.get(tool_use_id?)?;
+        Some(timestamp::to_milliseconds(sent_at?)? - called)
     }
 
     fn write_links(&mut self, links: &[AgentLink], session_id: Option<&str>) -> Result<()> {

@@ -4,7 +4,7 @@
 //! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL or have a
 //! default. `archive_chunks` keeps its meaning for ever.
 
-use super::{SCHEMA_VERSION, refresh_views, schema_statements};
+use super::{SCHEMA_VERSION, created, refresh_views, schema_statements};
 use crate::error::Result;
 use rusqlite::Connection;
 
@@ -53,12 +53,9 @@ pub(super) fn replace_tables(connection: &Connection) -> Result<()> {
 
 /// The tables of this schema with their statements.
 fn new_tables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    schema_statements().filter_map(|statement| {
-        let line = statement.lines().find(|line| {
-            line.starts_with("create table ") || line.starts_with("create virtual table ")
-        })?;
-        let name = line.split("table ").nth(1)?.split([' ', '(']).next()?;
-        Some((name, statement))
+    schema_statements().filter_map(|statement| match created(statement)? {
+        ("table", name) => Some((name, statement)),
+        _ => None,
     })
 }
 

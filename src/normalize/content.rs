@@ -76,8 +76,14 @@ pub fn visible_chars(blocks: &[BlockRows]) -> i64 {
 fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown<'_>) {
     let mut row = ContentBlock::default();
     let mut extra = Extra::default();
-    extra.push_rest(&block.rest);
     let kind = block.kind.as_deref().unwrap_or_default();
+    for (key, value) in &block.rest {
+        // Only the API can read a signature: the archive has it.
+        let is_signature = kind == "thinking" && key == "signature";
+        if !(is_signature && value.get().starts_with('"')) {
+            extra.push(key, value.get());
+        }
+    }
     let mut tool_use = None;
     let mut tool_result = None;
     let mut parts = Vec::new();

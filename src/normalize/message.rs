@@ -7,8 +7,8 @@ use super::unknown::Unknown;
 use super::{Position, agent_link, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
-    Content, ContentOf, Message as EchoMessage, Record, Rest, json_number, json_text, object,
-    parse_object,
+    Content, ContentOf, Lenient, Message as EchoMessage, Record, Rest, json_number, json_text,
+    object, parse_object,
 };
 use crate::rows::{
     Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, UnknownKind, Usage,
@@ -56,10 +56,15 @@ pub fn message(
         message.stop_reason = inner.stop_reason.take().map(Into::into);
         if let Some(content) = inner.content.take() {
             message.has_string_content = Some(matches!(content, ContentOf::Text(_)));
+            hash.signatures(&content);
             blocks = content::blocks(content, &mut unknown);
         }
         let mut rest = Extra::default();
-        rest.push_rest(&inner.rest);
+        for (key, value) in &inner.rest {
+            if !SAYS_NOTHING.contains(&(key.as_ref(), value.get())) {
+                rest.push(key, value.get());
+            }
+        }
         if usage.is_none() {
             push_text(&mut rest, "id", inner.id.as_deref());
             if let Some(raw) = inner.usage {
@@ -94,7 +99,14 @@ pub fn message(
     if let Some(raw) = tool::complete(&mut blocks, &carrier) {
         extra.push("toolUseResult", raw.get());
     }
-    extra.push_rest(&record.rest);
+    for (key, value) in &record.rest {
+        let is_parent = key == "sourceToolAssistantUUID"
+            && json_text(value.get()).as_deref() == message.parent_uuid.as_deref()
+            && message.parent_uuid.is_some();
+        if !is_parent {
+            extra.push(key, value.get());
+        }
+    }
 
     prompt(&mut message, &mut blocks, question);
     let notifications = notifications(&message, &blocks);
@@ -127,6 +139,13 @@ pub fn message(
         notifications,
     }
 }
+
+/// What nearly every `message` has and says nothing by.
+const SAYS_NOTHING: &[(&str, &str)] = &[
+    ("type", "\"message\""),
+    ("stop_reason", "null"),
+    ("stop_sequence", "null"),
+];
 
 /// The columns that all chain records share.
 fn envelope(
@@ -420,12 +439,19 @@ fn progress(
     };
     let mut rest = Extra::default();
     push_text(&mut rest, "agentId", data.agent_id.as_deref());
-    if let Some(message) = data.message {
-        rest.push("message", message.get());
+    let is_echo = data.kind.as_deref() == Some("agent_progress");
+    match data.message {
+        Some(message) if is_echo => rest.push("message", &echo_json(message.get())),
+        Some(message) => rest.push("message", message.get()),
+        None => {}
     }
-    rest.push_rest(&data.rest);
+    for (key, value) in &data.rest {
+        if !(is_echo && ECHOED_KEYS.contains(&key.as_ref())) {
+            rest.push(key, value.get());
+        }
+    }
     let mut usage = None;
-    if data.kind.as_deref() == Some("agent_progress") {
+    if is_echo {
         usage = data.message.and_then(|raw| echoed_usage(raw, message));
         if let (Some(agent_id), Some(call)) = (&data.agent_id, &message.parent_tool_use_id) {
             links.push(agent_link::new(agent_id, call, "progress"));
@@ -441,6 +467,35 @@ fn progress(
         workflow_run_id: None,
     });
     Some(usage)
+}
+
+/// What every `agent_progress` record of an agent says again: its prompt, and its lines so far.
+const ECHOED_KEYS: &[&str] = &["prompt", "normalizedMessages"];
+
+/// An agent's line as its parent saw it go by, without what it says: the agent's own file has it, and the archive.
+fn echo_json(json: &str) -> String {
+    let without = |json: &str, left_out: &[&str], message: Option<&str>| {
+        let mut kept = Extra::default();
+        let entries: Entries = parse_object(json).ok()?;
+        for (key, value) in &entries.rest {
+            match (key.as_ref(), message) {
+                (key, _) if left_out.contains(&key) => {}
+                ("message", Some(message)) => kept.push("message", message),
+                (key, _) => kept.push(key, value.get()),
+            }
+        }
+        Some(kept.finish().unwrap_or_else(|| "{}".to_string()))
+    };
+    let echo: Option<EchoParts> = parse_object(json).ok();
+    let inner = echo.and_then(|echo| without(echo.message?.get(), &["content"], None));
+    without(json, &["toolUseResult"], inner.as_deref()).unwrap_or_else(|| json.to_string())
+}
+
+object! {
+    /// The record inside `agent_progress`, with its message as JSON.
+    pub struct EchoParts {
+        "message" => message: raw,
+    }
 }
 
 fn echoed_usage(raw: &RawValue, progress: &Message) -> Option<Usage> {
@@ -551,6 +606,19 @@ impl ContentHash {
         {
             self.text(Some(key));
             self.text(Some(json.get()));
+        }
+    }
+
+    /// What is left to the archive tells copies apart all the same.
+    fn signatures(&mut self, content: &Content<'_>) {
+        let ContentOf::Blocks(list) = content else {
+            return;
+        };
+        for element in list {
+            if let Lenient::Is(block) = element {
+                let signature = block.rest.iter().find(|(key, _)| key == "signature");
+                self.text(signature.map(|(_, json)| json.get()));
+            }
         }
     }
 

@@ -259,8 +259,8 @@ impl<'a> Returned<'a> {
         change::of_result(self)
     }
 
-    /// What is not said by the text of the result: without what repeats it, whole files and image bytes, all of which the
-    /// archive has.
+    /// What is not said by the text of the result or the input of the call: without what repeats them, whole files and
+    /// image bytes, all of which the archive has.
     fn details(&self, result: &str) -> Option<String> {
         let json = self.json?;
         match json.as_bytes().first() {
@@ -271,8 +271,17 @@ impl<'a> Returned<'a> {
             Some(b'[') => (!all_said(json, result)).then(|| json.to_string()),
             Some(b'{') => {
                 let mut extra = Extra::default();
+                let has_patch = self
+                    .get("structuredPatch")
+                    .is_some_and(|json| json.starts_with("[{"));
+                let is_written = self.text("filePath").is_some()
+                    && matches!(self.text("type").as_deref(), Some("create" | "update"))
+                    && self.flag("userModified") != Some(true);
                 for (key, value) in &self.entries {
                     match key.as_ref() {
+                        // The call's input has them, and the patch what became of them.
+                        "oldString" | "newString" if has_patch && value.starts_with('"') => {}
+                        "content" if is_written && value.starts_with('"') => {}
                         "file" => match file_details(value) {
                             Some(file) => extra.push("file", &file),
                             None => extra.push("file", value),
@@ -464,6 +473,21 @@ mod tests {
             details_of(r#"{"originalFile":null}"#, "done").unwrap(),
             r#"{"originalFile":null}"#
         );
+        let edit = r#"{"oldString":"a","newString":"b","structuredPatch":[{"lines":["-a","+b"]}]}"#;
+        assert_eq!(
+            details_of(edit, "done").unwrap(),
+            r#"{"structuredPatch":[{"lines":["-a","+b"]}]}"#
+        );
+        let without_patch = r#"{"oldString":"a","newString":"b","structuredPatch":[]}"#;
+        assert_eq!(details_of(without_patch, "done").unwrap(), without_patch);
+        let written = r#"{"type":"create","filePath":"/w/a","content":"all of it"}"#;
+        assert_eq!(
+            details_of(written, "done").unwrap(),
+            r#"{"type":"create","filePath":"/w/a"}"#
+        );
+        let modified =
+            r#"{"type":"create","filePath":"/w/a","content":"theirs","userModified":true}"#;
+        assert_eq!(details_of(modified, "done").unwrap(), modified);
         assert_eq!(details_of(r#"[{"type":"text","text":"x"}]"#, "x"), None);
         assert_eq!(details_of("7", "x").unwrap(), "7");
     }
