@@ -16,6 +16,7 @@ pub mod upgrade;
 use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
 use crate::stop::Stop;
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -212,9 +213,9 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     check_references(&connection)?;
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
-    // The pragma is no error when it fails, not even when the disk does.
-    let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
-    if mode != "wal" {
+    // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
+    let modes = answer(&connection, "pragma journal_mode = wal")?;
+    if modes.rows != [[Value::Text("wal".to_string())]] {
         let message = "no write-ahead log is possible here; is the disk well, and a local one?";
         return Err(Error::Io(
             path.to_path_buf(),

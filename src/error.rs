@@ -17,6 +17,8 @@ pub enum Error {
     Locked(PathBuf),
     /// A signal ended the run early.
     Stopped(u8),
+    /// The program itself failed on a file while it was written; without that file it may go on.
+    Failed(Problem),
     /// The database cannot be written for want of room, or because the disk fails.
     Storage {
         /// The database.
@@ -57,7 +59,10 @@ impl Error {
     /// The exit code, after sysexits.h.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::CheckFailed(_) | Error::Unreadable(_) | Error::Unwritten(_) => 1,
+            Error::CheckFailed(_)
+            | Error::Unreadable(_)
+            | Error::Unwritten(_)
+            | Error::Failed(_) => 1,
             Error::Usage(_) => 2,
             Error::Rejected(_) => 65,
             Error::NoSource(_) => 66,
@@ -148,6 +153,7 @@ impl fmt::Display for Error {
             Error::Unwritten(count) => {
                 write!(f, "{count} files could not be written; everything else was")
             }
+            Error::Failed(problem) => write!(f, "{problem}"),
             Error::Database(error) => write!(f, "database: {error}"),
             Error::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }

@@ -3,7 +3,7 @@
 use crate::archive::{self, CHUNK_BYTES};
 use crate::database::{Batch, FileVersion, Loaded, Loader};
 use crate::discover::Reading;
-use crate::error::{Problem, Result};
+use crate::error::{Error, Problem, Result};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
@@ -84,7 +84,12 @@ fn load(
                 let length = batch.end % CHUNK_BYTES;
                 let length = if length == 0 { CHUNK_BYTES } else { length };
                 let is_last = batch.is_last;
-                match loader.load(batch)? {
+                // What a panic leaves half-done is rolled back with the loader, which is not used again.
+                let loaded = catch_unwind(AssertUnwindSafe(|| loader.load(batch)));
+                let loaded = loaded.map_err(|panic| {
+                    Error::Failed(Problem::new(&input.name, fault_of_ours(&*panic)))
+                })?;
+                match loaded? {
                     Loaded::Written => {}
                     Loaded::Overtaken => {
                         let message = "another program imported it meanwhile; sync again";
@@ -138,19 +143,17 @@ fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
 /// Work whose panic is an error: a fault of ours that one file brings to light must not cost the others.
 fn caught<T>(work: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
     // The work only reads what it shares with others, so nothing half-done is seen afterwards.
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let message = format!(
-            "cc-etl failed on it, please report this: {}",
-            panic_message(&*panic)
-        );
-        Err(std::io::Error::other(message))
-    })
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(std::io::Error::other(fault_of_ours(&*panic))))
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
+/// What a panic says.
+fn fault_of_ours(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+    let text = text
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    format!("cc-etl failed on it, please report this: {text}")
 }
 
 fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
@@ -267,14 +270,46 @@ mod tests {
             assert!(problems[0].path.ends_with(&names[1]));
             assert!(problems[0].message.contains("a fault in b"));
         }
+        assert_eq!(uuids(&connection), ["a1", "a4", "c1", "c4"]);
+    }
+
+    // Only there is a sum that is too large a panic.
+    #[cfg(debug_assertions)]
+    #[test]
+    fn a_panic_of_the_writer_names_the_file_and_takes_back_what_it_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = database::create(&folder.path().join("test.db")).unwrap();
+        Loader::new(&connection).unwrap().finish().unwrap();
+        let inputs = ["a", "b"].map(|name| input(folder.path(), name));
+        let mut loader = Loader::new(&connection).unwrap();
+        let parse = |input: &Input, position| {
+            let mut batch = parse_chunk(input, position)?;
+            if input.name.ends_with("b") {
+                batch.rows.newline_count = i64::MAX;
+            }
+            Ok(batch)
+        };
+        let result = load(
+            units(inputs.into_iter()),
+            parse,
+            &mut loader,
+            &Pipeline::new(Some(1)),
+            Commits::ByCaller,
+            &Progress::bytes(0, true),
+        );
+        drop(loader);
+        let Err(Error::Failed(problem)) = result else {
+            panic!("it should have failed");
+        };
+        assert!(problem.path.ends_with("b"));
+        assert_eq!(uuids(&connection), [""; 0]);
+    }
+
+    fn uuids(connection: &rusqlite::Connection) -> Vec<String> {
         let mut statement = connection
             .prepare("select uuid from messages order by uuid")
             .unwrap();
-        let uuids: Vec<String> = statement
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(std::result::Result::unwrap)
-            .collect();
-        assert_eq!(uuids, ["a1", "a4", "c1", "c4"]);
+        let uuids = statement.query_map([], |row| row.get(0)).unwrap();
+        uuids.map(std::result::Result::unwrap).collect()
     }
 }

@@ -3,6 +3,7 @@
 use crate::database;
 use crate::error::{Error, Result};
 use crate::format::Answer;
+use crate::terminal::byte_size;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -74,6 +75,7 @@ fn parse(file: &'static str, sql: &'static str) -> Question {
 pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
     let mut connection = database::open_read_only(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, ANSWER_BYTES as i32)?;
     connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
             Authorization::Allow
@@ -93,6 +95,9 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
     Ok(connection)
 }
 
+/// An answer, and any value on the way to it, may take so much memory.
+const ANSWER_BYTES: usize = 512 << 20;
+
 /// Asks: one statement, its parameters bound. At most `limit` rows come back, and whether there were more.
 pub fn ask(
     connection: &Connection,
@@ -109,6 +114,7 @@ pub fn ask(
         columns,
         rows: Vec::new(),
     };
+    let mut bytes = 0;
     loop {
         match rows.next().map_err(|error| explain(&error))? {
             None => return Ok((answer, false)),
@@ -118,10 +124,28 @@ pub fn ask(
             Some(row) => {
                 let values: rusqlite::Result<Vec<Value>> =
                     (0..count).map(|column| row.get(column)).collect();
-                answer.rows.push(values?);
+                let values = values?;
+                bytes += values.iter().map(memory).sum::<usize>();
+                if bytes > ANSWER_BYTES {
+                    return Err(Error::Usage(format!(
+                        "the answer is larger than {}; ask for less, or give --rows N",
+                        byte_size(ANSWER_BYTES as u64)
+                    )));
+                }
+                answer.rows.push(values);
             }
         }
     }
+}
+
+/// The memory that a value takes.
+fn memory(value: &Value) -> usize {
+    size_of::<Value>()
+        + match value {
+            Value::Text(text) => text.len(),
+            Value::Blob(bytes) => bytes.len(),
+            _ => 0,
+        }
 }
 
 fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {

@@ -15,6 +15,10 @@ pub trait Row {
 
     /// Runs a statement with one parameter per column.
     fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
+
+    /// The same with a row that is not needed any more. SQLite has its own copy of a text before it writes it, so a very
+    /// long one is not held once more meanwhile.
+    fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
 }
 
 /// Declares the struct of a table and how it is written. `"column" => field` where Rust cannot use the column's name.
@@ -34,6 +38,15 @@ macro_rules! tables {
 
             fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
                 statement.execute(rusqlite::params![$(self.$field),*])
+            }
+
+            fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+                let values = rusqlite::params![$(self.$field),*];
+                for (index, value) in values.iter().enumerate() {
+                    statement.raw_bind_parameter(index + 1, value)?;
+                }
+                drop(self);
+                statement.raw_execute()
             }
         }
     )* };

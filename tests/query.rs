@@ -236,6 +236,14 @@ fn sql_can_do_nothing_but_read() {
         "with t as (select 1) insert into settings select 'a', 'b' from t",
         "explain delete from messages",
         "select 1; delete from messages",
+        "select readfile('/etc/passwd')",
+        "select writefile('x', 'y')",
+        "select edit('x')",
+        "select fts3_tokenizer('simple', x'00')",
+        "pragma table_list",
+        "select * from pragma_function_list",
+        "update search set text = 'x'",
+        "insert into search_data values (1, x'00')",
     ] {
         let output = sandbox.run(&["query", "--sql", sql]);
         assert_eq!(
@@ -249,6 +257,19 @@ fn sql_can_do_nothing_but_read() {
     assert!(!std::path::Path::new(file).exists());
     assert_eq!(std::fs::metadata(sandbox.database()).unwrap().len(), before);
     sandbox.check();
+}
+
+#[test]
+fn an_answer_without_bounds_is_stopped() {
+    let sandbox = demo();
+    for sql in [
+        "with recursive a(n) as (select 1 union all select n + 1 from a) select randomblob(1000000) from a",
+        "select length(zeroblob(1000000000))",
+    ] {
+        let output = sandbox.run(&["query", "--sql", sql, "--format", "jsonl"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
 }
 
 #[test]

@@ -2,26 +2,49 @@
 
 use super::sync::host_name;
 use super::{database_path, print, rebuild};
+use crate::archive::{self, CHUNK_BYTES};
+use crate::changes;
 use crate::cli::{CheckArguments, Global};
-use crate::database::{self, CHECKS, Loader, hash, statements as sql};
+use crate::database::{self, CHECKS, FileVersion, Loader, hash, statements as sql};
+use crate::discover::{self, Reading};
 use crate::error::{Error, Result};
 use crate::format::{hex, text};
+use crate::normalize::normalize;
+use crate::read::{ArchivedFile, Bytes, read_section};
 use crate::terminal::{grouped, sanitize};
-use crate::{archive, changes, discover};
+use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::fs::OpenOptions;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// Runs every check, or prints the hashes.
 pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
     let path = database_path(global)?;
-    let connection = database::open_read_only(&path)?;
+    check(global, arguments, &path).map_err(|error| match &error {
+        // So damaged that it cannot be looked at any further.
+        Error::Database(cause)
+            if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
+        {
+            Error::CheckFailed(format!("{} is damaged: {cause}", path.display()))
+        }
+        _ => error,
+    })
+}
+
+fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()> {
+    let connection = database::open_read_only(path)?;
     if arguments.hash {
         return print_hashes(&connection);
     }
     let mut failed = 0;
-    let mut say = |name: &str, findings: Vec<String>| -> Result<()> {
+    let mut say = |name: &str, findings: Result<Vec<String>>| -> Result<()> {
+        // What cannot even be read is a finding too.
+        let findings = match findings {
+            Err(Error::Database(error)) => vec![error.to_string()],
+            findings => findings?,
+        };
         if !findings.is_empty() {
             failed += 1;
         }
@@ -37,25 +60,30 @@ pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
             more => print(&format!("        and {} more", grouped(more as i64))),
         }
     };
-    say("SQLite finds the file intact", integrity(&connection)?)?;
-    say("foreign keys are true", foreign_keys(&connection)?)?;
+    // All that is looked at is of one moment, whoever writes meanwhile.
+    connection.execute_batch("begin")?;
+    say("SQLite finds the file intact", integrity(&connection))?;
+    say("foreign keys are true", foreign_keys(&connection))?;
     say(
         "the archive can be read and is what was read",
-        damaged_chunks(&connection)?,
+        damaged_chunks(&connection),
     )?;
     for (file, statement) in CHECKS {
-        say(file.trim_end_matches(".sql"), rows(&connection, statement)?)?;
+        say(file.trim_end_matches(".sql"), rows(&connection, statement))?;
     }
     if arguments.sources {
         say(
             "every byte on disk is in the database",
-            unsynced(&connection)?,
+            unsynced(&connection),
         )?;
     }
+    let (connection, unaccounted) = unaccounted(connection);
+    say("every byte is a row or a rejected line", unaccounted)?;
+    connection.execute_batch("commit")?;
     if arguments.deep {
-        for (name, findings) in derived_again(&connection, &path)? {
-            say(name, findings)?;
-        }
+        let (index, tables) = derived_again(&connection, path);
+        say("the search index is that of the texts", index)?;
+        say("the tables are what the archive gives", tables)?;
     }
     match failed {
         0 => Ok(()),
@@ -121,6 +149,102 @@ fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
     Ok(findings)
 }
 
+/// Takes every archived line apart again, and compares where its records and fragments stand with the rows.
+fn unaccounted(connection: Connection) -> (Connection, Result<Vec<String>>) {
+    let files = match rebuild::archived_files(&connection) {
+        Ok(files) => files,
+        Err(error) => return (connection, Err(error)),
+    };
+    let shared = Arc::new(Mutex::new(connection));
+    let findings: Vec<Result<Option<String>>> = files
+        .par_iter()
+        .filter(|(version, _)| version.place.reading == Reading::Lines)
+        .map(|(version, size)| unaccounted_in(version, *size, &shared))
+        .collect();
+    let connection = Arc::into_inner(shared).map(Mutex::into_inner);
+    let Some(Ok(connection)) = connection else {
+        unreachable!("no thread has it any more, and none panicked");
+    };
+    let findings: Result<Vec<Option<String>>> = findings.into_iter().collect();
+    let findings = findings.map(|found| found.into_iter().flatten().collect());
+    (connection, findings)
+}
+
+/// A record or a rejected fragment: where it stands, and a hash of the bytes of the latter.
+type Piece = (i64, Option<[u8; 32]>);
+
+fn unaccounted_in(
+    version: &FileVersion,
+    size: u64,
+    shared: &Arc<Mutex<Connection>>,
+) -> Result<Option<String>> {
+    let file_id = version.file_id.unwrap_or_default();
+    let bytes = Bytes::Archive(ArchivedFile {
+        connection: shared.clone(),
+        file_id,
+    });
+    let say = |what: String| {
+        Ok(Some(format!(
+            "{} version {}: {what}",
+            version.path, version.generation
+        )))
+    };
+    let mut expected: Vec<Piece> = Vec::new();
+    let mut cut_line = None;
+    for position in 0..size.div_ceil(CHUNK_BYTES) {
+        let section = match read_section(&bytes, position, size, 0) {
+            Ok(section) => section,
+            Err(error) => return say(error.to_string()),
+        };
+        let (rows, _) = normalize(&section, &version.place);
+        if size.is_multiple_of(CHUNK_BYTES) {
+            let mut open = section.lines().filter(|line| !line.is_complete);
+            cut_line = open.next().map(|line| line.offset.cast_signed());
+        }
+        let records = rows.messages.iter().map(|rows| rows.message.byte_offset);
+        let events = rows.events.iter().map(|rows| rows.event.byte_offset);
+        let prompts = rows
+            .history_prompts
+            .iter()
+            .map(|rows| rows.prompt.byte_offset);
+        let records = records.chain(events).chain(prompts);
+        expected.extend(records.map(|offset| (offset, None)));
+        let rejected = rows.rejected_lines.iter();
+        expected.extend(rejected.map(|line| (line.byte_offset, Some(archive::hash(&line.raw)))));
+    }
+    let mut found = pieces(shared, file_id)?;
+    // A sync that was stopped between two chunks has looked at no part of the line that goes on in the next.
+    if let Some(start) = cut_line {
+        expected.retain(|(offset, _)| *offset < start);
+        found.retain(|(offset, _)| *offset < start);
+    }
+    expected.sort_unstable();
+    found.sort_unstable();
+    let first = expected.iter().zip(&found).find(|(a, b)| a != b);
+    match (first, expected.len() == found.len()) {
+        (None, true) => Ok(None),
+        (first, _) => say(format!(
+            "{} records and fragments are in the archive, {} in the tables{}",
+            grouped(expected.len() as i64),
+            grouped(found.len() as i64),
+            first.map_or(String::new(), |(a, b)| format!(
+                ", not the same from byte {} on",
+                grouped(a.0.min(b.0))
+            ))
+        )),
+    }
+}
+
+fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<Vec<Piece>> {
+    let connection = shared.lock().expect("no thread panics while it reads");
+    let mut statement = connection.prepare_cached(sql::LIST_PIECES)?;
+    let pieces = statement.query_map([file_id], |row| {
+        let raw = row.get_ref(1)?.as_blob_or_null()?;
+        Ok((row.get(0)?, raw.map(archive::hash)))
+    })?;
+    Ok(pieces.collect::<rusqlite::Result<_>>()?)
+}
+
 /// What the files that are still there hold and the database does not.
 fn unsynced(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
@@ -151,44 +275,50 @@ fn grouped_bytes(bytes: u64) -> String {
     grouped(bytes.cast_signed())
 }
 
-/// Derives everything again in a copy, and tells what is not as it was.
-fn derived_again(connection: &Connection, path: &Path) -> Result<Vec<(&'static str, Vec<String>)>> {
-    // Beside the database there is the same disk, and the same people can read it: only the owner.
+/// Derives everything again in a copy, and tells what is not as it was: of the search index, and of the tables.
+fn derived_again(
+    connection: &Connection,
+    path: &Path,
+) -> (Result<Vec<String>>, Result<Vec<String>>) {
+    // Beside the database there is the same disk, and only its owner can read it there.
     let folder = tempfile::Builder::new()
         .prefix(".cc-etl-check-")
-        .tempdir_in(database::folder_of(path))
-        .map_err(Error::io(path))?;
-    let copy = folder.path().join("copy.db");
-    let mut options = OpenOptions::new();
-    database::open_private(&copy, options.write(true).create_new(true))
-        .map_err(Error::io(&copy))?;
-    database::copy(connection, &copy)?;
-    let copied = database::open(&copy)?;
-    let index = other_words(&copied)?;
-    let before = hash::tables(&copied)?;
-    let rebuilt = rebuild::derive(&copied, &copy, Loader::empty, true);
-    let differences = match rebuilt {
-        Err(error) => vec![error.to_string()],
-        Ok(_) => {
-            let after = hash::tables(&copied)?;
-            let pairs = before.iter().zip(&after);
-            pairs
-                .filter(|(before, after)| before.hash != after.hash)
-                .map(|(before, after)| {
-                    format!(
-                        "{}: {} rows, derived again {} rows, and they are not the same",
-                        before.name,
-                        grouped(before.rows),
-                        grouped(after.rows)
-                    )
-                })
-                .collect()
-        }
+        .tempdir_in(database::folder_of(path));
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(error) => return (Err(Error::Io(path.to_path_buf(), error)), Ok(Vec::new())),
     };
-    Ok(vec![
-        ("the search index is that of the texts", index),
-        ("the tables are what the archive gives", differences),
-    ])
+    let copy = folder.path().join("copy.db");
+    let copied = copy_to(connection, &copy);
+    match copied {
+        Ok(copied) => (other_words(&copied), other_tables(&copied, &copy)),
+        Err(error) => (Err(error), Ok(Vec::new())),
+    }
+}
+
+fn copy_to(connection: &Connection, copy: &Path) -> Result<Connection> {
+    let mut options = OpenOptions::new();
+    database::open_private(copy, options.write(true).create_new(true)).map_err(Error::io(copy))?;
+    database::copy(connection, copy)?;
+    database::open(copy)
+}
+
+/// The tables that are not the same when they are derived again.
+fn other_tables(copied: &Connection, copy: &Path) -> Result<Vec<String>> {
+    let before = hash::tables(copied)?;
+    rebuild::derive(copied, copy, Loader::empty, true)?;
+    let after = hash::tables(copied)?;
+    let pairs = before.iter().zip(&after);
+    let differences = pairs.filter(|(before, after)| before.hash != after.hash);
+    let told = differences.map(|(before, after)| {
+        format!(
+            "{}: {} rows, derived again {} rows, and they are not the same",
+            before.name,
+            grouped(before.rows),
+            grouped(after.rows)
+        )
+    });
+    Ok(told.collect())
 }
 
 /// Whether the full-text index holds other words than the texts. SQLite's own check does not know of rows without text.

@@ -99,7 +99,8 @@ pub fn derive<'c>(
     Ok(loader.counts.clone())
 }
 
-fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>> {
+/// The versions of files in the archive, as if nothing of them had been read yet, and their sizes.
+pub fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>> {
     let mut statement = connection.prepare(sql::ARCHIVED_FILES)?;
     let files = statement.query_map([], |row| {
         let path: String = row.get(2)?;

@@ -27,10 +27,14 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let stop = Stop::listen()?;
     let roots = roots(arguments)?;
     let path = database_path(global)?;
-    let mut report = Report::new(&path, timestamp::now());
     let _lock = database::lock(&path, wait(arguments), &stop)?;
-    sync(global, arguments, &roots, &stop, &mut report)
-        .map_err(|error| error.with_room(&path, report.needed_bytes()))?;
+    let mut report = without_failing(|failed| {
+        let mut report = Report::new(&path, timestamp::now());
+        match sync(global, arguments, &roots, &stop, failed, &mut report) {
+            Ok(()) => Ok(report),
+            Err(error) => Err(error.with_room(&path, report.needed_bytes())),
+        }
+    })?;
     report.seconds = started.elapsed().as_secs_f64();
     report.print(global, arguments)?;
     stop.check()?;
@@ -45,17 +49,34 @@ fn wait(arguments: &SyncArguments) -> Wait {
     }
 }
 
+/// Tries again without the files that the program itself failed on: a fault of ours must not cost the others.
+fn without_failing<T>(mut attempt: impl FnMut(&[Problem]) -> Result<T>) -> Result<T> {
+    let mut failed: Vec<Problem> = Vec::new();
+    loop {
+        match attempt(&failed) {
+            Err(Error::Failed(problem))
+                if !failed.iter().any(|other| other.path == problem.path) =>
+            {
+                failed.push(problem);
+            }
+            other => return other,
+        }
+    }
+}
+
 fn sync(
     global: &Global,
     arguments: &SyncArguments,
     roots: &[PathBuf],
     stop: &Stop,
+    failed: &[Problem],
     report: &mut Report,
 ) -> Result<()> {
     let homes = homes(arguments, roots)?;
     let target = Target::open(&report.database, global.quiet)?;
     refuse_mixture(&target.connection, arguments.demo)?;
 
+    report.problems.extend(failed.iter().cloned());
     let mut changes = Vec::new();
     for home in &homes {
         let source_id = source_id(&target.connection, arguments, home)?;
@@ -89,6 +110,7 @@ fn sync(
     let inputs = changes
         .into_iter()
         .flat_map(|change| change.files)
+        .filter(|file| failed.iter().all(|problem| problem.path != file.absolute))
         .filter_map(|file| {
             open(file)
                 .map_err(|problem| unopened.borrow_mut().push(problem))
@@ -509,5 +531,31 @@ impl Report {
             (0, _) => Ok(()),
             (problems, _) => Err(Error::Unreadable(problems as u64)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_makes_the_program_fail_is_left_out_and_the_rest_is_done() {
+        let mut attempts = Vec::new();
+        let done = without_failing(|failed| {
+            attempts.push(failed.len());
+            match failed.len() {
+                2 => Ok("done"),
+                count => Err(Error::Failed(Problem::new(
+                    format!("file {count}"),
+                    "a fault",
+                ))),
+            }
+        });
+        assert_eq!(done.unwrap(), "done");
+        assert_eq!(attempts, [0, 1, 2]);
+        // A file that was left out and fails all the same would do so for ever.
+        let ends: Result<()> =
+            without_failing(|_| Err(Error::Failed(Problem::new("a file", "a fault"))));
+        assert_eq!(ends.unwrap_err().exit_code(), 1);
     }
 }

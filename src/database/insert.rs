@@ -71,6 +71,12 @@ impl<'c> Inserter<'c> {
         Ok(row.write(&mut *self.connection.prepare_cached(&statement)?)?)
     }
 
+    /// Inserts a row that is not needed any more.
+    pub fn insert_last<R: Row>(&self, row: R) -> Result<usize> {
+        let statement = self.statement(R::TABLE, || insert(R::TABLE, R::COLUMNS));
+        Ok(row.write_last(&mut *self.connection.prepare_cached(&statement)?)?)
+    }
+
     /// Puts a row in the place of the one with the same key, which is its first column.
     pub fn replace<R: Row>(&self, row: &R) -> Result<()> {
         let statement = update(R::TABLE, R::COLUMNS);

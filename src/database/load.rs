@@ -253,9 +253,14 @@ impl<'c> Loader<'c> {
     /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
     /// of it or nothing.
     pub fn finish(&mut self) -> Result<()> {
+        let is_new = self.transaction.is_some();
         self.begin()?;
         super::create_stage(self.connection, Stage::Loaded)?;
-        self.resolve()?;
+        self.refresh()?;
+        // With nothing new there is nothing to resolve, and no need to look for it.
+        if is_new {
+            self.resolve()?;
+        }
         super::create_stage(self.connection, Stage::Resolved)?;
         if self.is_upgrade {
             super::check_references(self.connection)?;
@@ -266,12 +271,17 @@ impl<'c> Loader<'c> {
         }
     }
 
-    fn resolve(&mut self) -> Result<()> {
-        // What is resolved is told by views, too.
+    /// Brings prices, words and views up to date, once: what is resolved depends on them.
+    fn refresh(&mut self) -> Result<()> {
         if !self.is_refreshed {
             super::refresh(self.connection)?;
             self.is_refreshed = true;
         }
+        Ok(())
+    }
+
+    fn resolve(&mut self) -> Result<()> {
+        self.refresh()?;
         let mut touch = self.connection.prepare_cached(sql::TOUCH_SESSION)?;
         for session_id in self.touched_sessions.drain() {
             touch.execute([session_id])?;
@@ -667,10 +677,15 @@ impl<'c> Loader<'c> {
         self.last_block_id += 1;
         block.block_id = self.last_block_id;
         block.message_id = message_id;
-        self.inserter.insert(&block)?;
+        let block_id = block.block_id;
+        let extra_json = match &rows.tool_use {
+            Some(_) => block.extra_json.clone(),
+            None => None,
+        };
+        self.inserter.insert_last(block)?;
         if let Some(mut tool_use) = rows.tool_use {
             tool_use.message_id = message_id;
-            tool_use.block_id = block.block_id;
+            tool_use.block_id = block_id;
             self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
             self.note_call(&tool_use.tool_use_id, sent_at);
             if self.inserter.insert(&tool_use)? == 0 {
@@ -678,7 +693,7 @@ impl<'c> Loader<'c> {
                     self.connection,
                     &self.inserter,
                     &tool_use,
-                    block.extra_json.as_deref(),
+                    extra_json.as_deref(),
                 )?;
             }
         }
@@ -686,18 +701,19 @@ impl<'c> Loader<'c> {
             self.last_result_id += 1;
             result.tool_result_id = self.last_result_id;
             result.message_id = message_id;
-            result.block_id = block.block_id;
+            result.block_id = block_id;
             result.elapsed_ms = self.elapsed(result.source_tool_use_id.as_deref(), sent_at);
-            self.inserter.insert(&result)?;
+            self.touched_tool_uses
+                .extend(result.source_tool_use_id.clone());
+            self.inserter.insert_last(result)?;
             for mut operation in rows.git_operations {
-                operation.tool_result_id = result.tool_result_id;
+                operation.tool_result_id = self.last_result_id;
                 self.inserter.insert(&operation)?;
             }
             if let Some(mut request) = rows.web_request {
-                request.tool_result_id = result.tool_result_id;
+                request.tool_result_id = self.last_result_id;
                 self.inserter.insert(&request)?;
             }
-            self.touched_tool_uses.extend(result.source_tool_use_id);
         }
         Ok(())
     }
