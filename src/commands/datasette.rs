@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What is needed to start it.
-const INSTALL: &str = "pipx install 'datasette<1' && pipx inject datasette datasette-dashboards";
+const INSTALL: &str = "pip install 'datasette<1' datasette-dashboards";
 
 /// Writes the page, then starts Datasette or says how to.
 pub fn run(global: &Global, arguments: &DatasetteArguments) -> Result<()> {
