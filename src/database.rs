@@ -171,6 +171,8 @@ const SPARSE: &[&str] = &[
     "messages_of_inline_agents",
     "messages_with_errors",
     "messages_with_logical_parent",
+    "messages_with_session_kind",
+    "messages_with_team",
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.

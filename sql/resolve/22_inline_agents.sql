@@ -2,10 +2,10 @@
 create temp table inline_messages as
 select messages.message_id, messages.uuid, messages.parent_message_id, messages.session_id
 from touched_sessions
-join messages on messages.session_id = touched_sessions.session_id
+cross join messages on messages.session_id = touched_sessions.session_id
     and messages.is_sidechain = 1
     and messages.agent_id is null
-join files using (file_id)
+cross join files using (file_id)
 where files.kind <> 'agent';
 
 create index temp.inline_messages_by_parent on inline_messages (parent_message_id);
@@ -48,32 +48,32 @@ where agent_key is not null
 update messages
 set agent_key = agents.agent_key
 from inline_agents
-join agents using (session_id, agent_id)
+cross join agents using (session_id, agent_id)
 where inline_agents.message_id = messages.message_id;
 
 -- Usage follows the line that is the message; a copy of it has no agent.
 insert or ignore into touched_responses (api_response_id)
 select usage_lines.api_response_id
 from touched_sessions
-join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
-join usage_lines on usage_lines.agent_key = agents.agent_key
+cross join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
+cross join usage_lines on usage_lines.agent_key = agents.agent_key
 union
 select usage_lines.api_response_id
 from inline_agents
-join usage_lines using (message_id);
+cross join usage_lines using (message_id);
 
 update usage_lines
 set agent_key = null
 where agent_key in (
     select agents.agent_key
     from touched_sessions
-    join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
+    cross join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
 );
 
 update usage_lines
 set agent_key = messages.agent_key
 from inline_agents
-join messages using (message_id)
+cross join messages using (message_id)
 where usage_lines.message_id = inline_agents.message_id
     and usage_lines.file_id = messages.file_id
     and usage_lines.byte_offset = messages.byte_offset

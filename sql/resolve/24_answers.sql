@@ -9,11 +9,11 @@ select
         order by answer.sent_at is null, answer.sent_at, answer.uuid, content_blocks.position
     ) as place
 from touched_tool_uses
-join tool_uses on tool_uses.tool_use_id = touched_tool_uses.tool_use_id
-join messages as call on call.message_id = tool_uses.message_id
-join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
-join messages as answer on answer.message_id = tool_results.message_id
-join content_blocks on content_blocks.block_id = tool_results.block_id;
+cross join tool_uses on tool_uses.tool_use_id = touched_tool_uses.tool_use_id
+cross join messages as call on call.message_id = tool_uses.message_id
+cross join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
+cross join messages as answer on answer.message_id = tool_results.message_id
+cross join content_blocks on content_blocks.block_id = tool_results.block_id;
 
 update tool_uses
 set tool_result_id = answers.tool_result_id

@@ -17,8 +17,8 @@ select
     end,
     tool_results.is_user_modified
 from touched_tool_uses
-join tool_uses using (tool_use_id)
-join tool_results using (tool_result_id)
+cross join tool_uses using (tool_use_id)
+cross join tool_results using (tool_result_id)
 where tool_uses.change_kind is not null
     and tool_results.outcome = 'ok'
     and coalesce(nullif(tool_results.changed_path, ''), tool_uses.file_path) is not null;

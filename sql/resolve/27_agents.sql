@@ -2,7 +2,7 @@
 create temp table linked_agents as
 select agents.agent_key, agents.session_id, agents.agent_id, agents.layout, agents.workflow_run_id
 from touched_sessions
-join agents using (session_id);
+cross join agents using (session_id);
 
 create index temp.linked_agents_by_id on linked_agents (session_id, agent_id);
 
@@ -10,8 +10,8 @@ create index temp.linked_agents_by_id on linked_agents (session_id, agent_id);
 create temp table noted_agents as
 select linked_agents.agent_key, agent_metas.*
 from linked_agents
-join agent_metas using (session_id, agent_id)
-join files using (file_id)
+cross join agent_metas using (session_id, agent_id)
+cross join files using (file_id)
 where files.is_current = 1
 group by linked_agents.agent_key
 having files.path = min(files.path);
@@ -30,12 +30,12 @@ with told as (
         case agent_links.method when 'result' then 2 when 'progress' then 3 when 'notification' then 4 else 5 end,
         agent_links.method
     from linked_agents
-    join agent_links using (session_id, agent_id)
+    cross join agent_links using (session_id, agent_id)
     union all
     select linked_agents.agent_key, tool_results.tool_use_id, 6, 'workflow'
     from linked_agents
-    join messages on messages.session_id = linked_agents.session_id
-    join tool_results using (message_id)
+    cross join messages on messages.session_id = linked_agents.session_id
+    cross join tool_results using (message_id)
     where linked_agents.layout = 'workflow'
         and tool_results.workflow_run_id = linked_agents.workflow_run_id
 ),
@@ -44,8 +44,8 @@ with told as (
 calls as (
     select told.agent_key, told.tool_use_id, told.step, told.link_method, messages.sent_at
     from told
-    join tool_uses using (tool_use_id)
-    join messages using (message_id)
+    cross join tool_uses using (tool_use_id)
+    cross join messages using (message_id)
     where told.step < 5 or told.step = 6 or tool_uses.name in ('Task', 'Agent')
 )
 
@@ -71,8 +71,8 @@ select
         order by messages.sent_at is null, messages.sent_at, messages.uuid, content_blocks.position
     ) as prompt_number
 from linked_agents
-join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
-join content_blocks using (message_id)
+cross join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
+cross join content_blocks using (message_id)
 where content_blocks.text is not null;
 
 delete from agent_prompts where prompt_number > 1;
@@ -100,7 +100,7 @@ with unlinked_agents as (
             order by agent_prompts.sent_at, agent_prompts.agent_id
         ) as prompt_rank
     from agent_prompts
-    join agents on agents.agent_key = agent_prompts.agent_key
+    cross join agents on agents.agent_key = agent_prompts.agent_key
     left join agent_calls on agent_calls.agent_key = agent_prompts.agent_key
     left join noted_agents on noted_agents.agent_key = agent_prompts.agent_key
     where agent_calls.agent_key is null
@@ -118,8 +118,8 @@ unlinked_calls as (
             order by messages.sent_at, tool_uses.tool_use_id
         ) as prompt_rank
     from touched_sessions
-    join messages using (session_id)
-    join tool_uses using (message_id)
+    cross join messages using (session_id)
+    cross join tool_uses using (message_id)
     left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
     where tool_uses.name in ('Task', 'Agent')
         and agent_calls.tool_use_id is null
@@ -180,7 +180,7 @@ set
         when 'integer' then json_extract(events.payload_json, '$.contextLength')
     end
 from linked_agents
-join events on events.session_id = linked_agents.session_id
+cross join events on events.session_id = linked_agents.session_id
 where linked_agents.agent_key = agents.agent_key
     and events.type = 'fork-context-ref'
     and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;
@@ -191,7 +191,7 @@ set
     workflow_label = json_extract(events.payload_json, '$.label'),
     workflow_phase = coalesce(agents.workflow_phase, json_extract(events.payload_json, '$.phase'))
 from linked_agents
-join events on events.session_id = linked_agents.session_id
+cross join events on events.session_id = linked_agents.session_id
 where linked_agents.agent_key = agents.agent_key
     and events.type = 'started'
     and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;

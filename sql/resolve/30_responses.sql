@@ -2,8 +2,8 @@
 insert or ignore into touched_responses (api_response_id)
 select messages.api_response_id
 from touched_tool_uses
-join tool_uses using (tool_use_id)
-join messages using (message_id)
+cross join tool_uses using (tool_use_id)
+cross join messages using (message_id)
 where messages.api_response_id is not null and tool_uses.name = 'WebSearch';
 
 -- A response may leave one session for another.
@@ -40,9 +40,9 @@ select
             files.path, sources.machine, sources.root_path, files.generation, usage_lines.byte_offset
     ) as age_rank
 from touched_responses
-join usage_lines using (api_response_id)
-join files using (file_id)
-join sources using (source_id);
+cross join usage_lines using (api_response_id)
+cross join files using (file_id)
+cross join sources using (source_id);
 
 create index temp.response_lines_by_response on response_lines (api_response_id, counting_rank);
 
@@ -84,16 +84,16 @@ set
     stop_reason = (
         select usage_lines.stop_reason
         from response_lines
-        join usage_lines using (usage_line_id)
+        cross join usage_lines using (usage_line_id)
         where response_lines.api_response_id = counted.api_response_id and usage_lines.stop_reason is not null
         order by response_lines.counting_rank
         limit 1
     )
 from response_lines as first_line
-join usage_lines as counted on counted.usage_line_id = first_line.usage_line_id
-join response_lines as oldest_line
+cross join usage_lines as counted on counted.usage_line_id = first_line.usage_line_id
+cross join response_lines as oldest_line
     on oldest_line.api_response_id = first_line.api_response_id and oldest_line.age_rank = 1
-join usage_lines as earliest on earliest.usage_line_id = oldest_line.usage_line_id
+cross join usage_lines as earliest on earliest.usage_line_id = oldest_line.usage_line_id
 where first_line.counting_rank = 1
     and first_line.api_response_id = api_responses.api_response_id;
 
@@ -103,10 +103,10 @@ set web_search_count = searched.search_count
 from (
     select messages.api_response_id, sum(web_requests.search_count) as search_count
     from touched_responses
-    join messages using (api_response_id)
-    join tool_uses using (message_id)
-    join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
-    join web_requests using (tool_result_id)
+    cross join messages using (api_response_id)
+    cross join tool_uses using (message_id)
+    cross join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
+    cross join web_requests using (tool_result_id)
     where tool_uses.name = 'WebSearch'
     group by messages.api_response_id
 ) as searched
@@ -140,11 +140,12 @@ from (
             coalesce(api_responses.output_tokens, 0) as output_tokens,
             coalesce(version_number(messages.version), 0) as version_number
         from touched_responses
-        join api_responses using (api_response_id)
-        join messages using (message_id)
+        cross join api_responses using (api_response_id)
+        cross join messages using (message_id)
     ) as versioned
 ) as judged
-where judged.api_response_id = api_responses.api_response_id;
+where judged.api_response_id = api_responses.api_response_id
+    and api_responses.api_response_id in (select api_response_id from touched_responses);
 
 -- An advisor that was asked within a response is an answer of its own, with its own model.
 delete from api_responses
@@ -176,8 +177,8 @@ select
         when 'integer' then json_extract(iterations.value, '$.cache_read_input_tokens')
     end as cache_read_tokens
 from response_lines
-join usage_lines using (usage_line_id)
-join json_each(usage_lines.extra_json, '$.iterations') as iterations
+cross join usage_lines using (usage_line_id)
+cross join json_each(usage_lines.extra_json, '$.iterations') as iterations
 where response_lines.counting_rank = 1
     and json_type(usage_lines.extra_json, '$.iterations') = 'array'
     and iterations.type = 'object'
@@ -237,12 +238,12 @@ from (
             else 'resume_copy'
         end as duplicate_reason
     from response_lines
-    join usage_lines as line using (usage_line_id)
-    join files as line_file on line_file.file_id = line.file_id
-    join response_lines as first
+    cross join usage_lines as line using (usage_line_id)
+    cross join files as line_file on line_file.file_id = line.file_id
+    cross join response_lines as first
         on first.api_response_id = response_lines.api_response_id and first.counting_rank = 1
-    join usage_lines as counted on counted.usage_line_id = first.usage_line_id
-    join files as counted_file on counted_file.file_id = counted.file_id
+    cross join usage_lines as counted on counted.usage_line_id = first.usage_line_id
+    cross join files as counted_file on counted_file.file_id = counted.file_id
 ) as verdict
 where verdict.usage_line_id = usage_lines.usage_line_id
     and (
@@ -258,12 +259,12 @@ select named.model, priced_model(named.model), 'builtin'
 from (
     select usage_lines.model
     from touched_responses
-    join usage_lines using (api_response_id)
+    cross join usage_lines using (api_response_id)
     union
     select json_extract(iterations.value, '$.model')
     from touched_responses
-    join usage_lines using (api_response_id)
-    join json_each(usage_lines.extra_json, '$.iterations') as iterations
+    cross join usage_lines using (api_response_id)
+    cross join json_each(usage_lines.extra_json, '$.iterations') as iterations
     where json_type(usage_lines.extra_json, '$.iterations') = 'array'
         and iterations.type = 'object'
 ) as named

@@ -2,7 +2,7 @@
 create temp table touched_projects as
 select sessions.project_id -- a session may leave a project for another
 from touched_sessions
-join sessions using (session_id)
+cross join sessions using (session_id)
 where sessions.project_id is not null;
 
 create temp table last_events as
@@ -17,8 +17,8 @@ from (
                 files.generation desc, files.path desc, events.byte_offset desc
         ) as place
     from touched_sessions
-    join events using (session_id)
-    join files using (file_id)
+    cross join events using (session_id)
+    cross join files using (file_id)
     where events.type in (
         'custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'last-prompt', 'mode',
         'permission-mode', 'worktree-state', 'relocated', 'continued-in'
@@ -39,8 +39,8 @@ from (
             order by leaf.sent_at desc, files.path desc, files.generation desc, events.byte_offset desc
         ) as place
     from events
-    join messages as leaf on leaf.uuid = events.message_uuid
-    join files on files.file_id = events.file_id
+    cross join messages as leaf on leaf.uuid = events.message_uuid
+    cross join files on files.file_id = events.file_id
     where events.type = 'summary' and leaf.session_id in (select session_id from touched_sessions)
 )
 where place = 1;
@@ -58,8 +58,8 @@ from (
             order by session_hints.custom_title is null, session_hints.modified_at desc, files.path, session_hints.position
         ) as place
     from touched_sessions
-    join session_hints using (session_id)
-    join files using (file_id)
+    cross join session_hints using (session_id)
+    cross join files using (file_id)
     where files.is_current = 1
 )
 where place = 1;
@@ -259,7 +259,7 @@ set
         select target.session_id
         from messages
         join sessions as target on target.session_id = messages.plan_session_id
-        where messages.session_id = sessions.session_id and messages.plan_session_id is not null
+        where +messages.session_id = sessions.session_id and messages.plan_session_id is not null -- few have one
         order by messages.sent_at, messages.uuid
         limit 1
     ),

@@ -3,7 +3,7 @@
 insert into touched_projects (project_id)
 select sessions.project_id
 from touched_sessions
-join sessions using (session_id)
+cross join sessions using (session_id)
 where sessions.project_id is not null;
 
 create temp table project_paths as
@@ -22,23 +22,23 @@ from (
         select sessions.project_id, sessions.session_id, sessions.relocated_cwd as path, sessions.original_cwd,
             1 as step, sessions.started_at as told_at
         from (select distinct project_id from touched_projects) as touched_projects
-        join sessions using (project_id)
+        cross join sessions using (project_id)
         union all
         select sessions.project_id, sessions.session_id, sessions.start_cwd, sessions.original_cwd, 2, sessions.started_at
         from (select distinct project_id from touched_projects) as touched_projects
-        join sessions using (project_id)
+        cross join sessions using (project_id)
         union all
         select sessions.project_id, sessions.session_id, session_hints.project_path, sessions.original_cwd, 3,
             sessions.started_at
         from (select distinct project_id from touched_projects) as touched_projects
-        join sessions using (project_id)
-        join session_hints using (session_id)
+        cross join sessions using (project_id)
+        cross join session_hints using (session_id)
         union all
         select sessions.project_id, sessions.session_id, history_prompts.project_path, sessions.original_cwd, 4,
             history_prompts.prompted_at
         from (select distinct project_id from touched_projects) as touched_projects
-        join sessions using (project_id)
-        join history_prompts using (session_id)
+        cross join sessions using (project_id)
+        cross join history_prompts using (session_id)
     ) as told
     join projects using (project_id)
     where told.path is not null

@@ -19,7 +19,7 @@ select
         )
     )) as said
 from (select distinct session_id from open_prompts) as asked
-join messages using (session_id)
+cross join messages using (session_id)
 where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt');
 
 create index temp.said_prompts_by_session on said_prompts (session_id);
