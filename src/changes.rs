@@ -91,13 +91,16 @@ fn compare_with(
     let mut changes = Changes::default();
     let mut suspects = Vec::new();
     for file in &found.files {
+        let known = known.remove(&file.path);
+        let is_same = known
+            .as_ref()
+            .is_some_and(|known| !known.is_racy && !known.is_missing && known.stat == file.stat);
+        if is_same && trust == Trust::Stat {
+            continue;
+        }
         let is_counted = classify(&file.path).reading == Reading::Count;
-        match known.remove(&file.path) {
-            Some(known)
-                if (trust == Trust::Stat || is_counted)
-                    && !known.is_racy
-                    && !known.is_missing
-                    && known.stat == file.stat => {}
+        match known {
+            _ if is_same && is_counted => {}
             known if is_counted => {
                 let mut version = new_file(file, source_id, 1).version;
                 version.file_id = known.map(|known| known.file_id);

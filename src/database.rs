@@ -21,6 +21,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 pub use functions::priced_model;
@@ -77,7 +78,7 @@ pub enum Wait {
     Forever,
 }
 
-/// How often a lock that is held is tried again.
+/// How often somebody who waits for the lock looks for signals and the time.
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Takes the lock beside a database. Everything that writes has to hold it.
@@ -97,20 +98,34 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
     let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
+    match (file.try_lock(), wait) {
+        (Ok(()), _) => Ok(Lock { _file: file }),
+        (Err(TryLockError::Error(error)), _) => Err(Error::Io(path, error)),
+        (Err(TryLockError::WouldBlock), Wait::No) => Err(Error::Locked(path)),
+        (Err(TryLockError::WouldBlock), Wait::UpTo(time)) => queue(file, path, Some(time), stop),
+        (Err(TryLockError::WouldBlock), Wait::Forever) => queue(file, path, None, stop),
+    }
+}
+
+/// Waits for the lock. The system gives it to those who wait before those who only try; that this can be stopped, a
+/// thread does the waiting. If it is in vain, the thread ends with the program.
+fn queue(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> Result<Lock> {
     let begun = Instant::now();
+    let (sender, receiver) = sync_channel(1);
+    std::thread::spawn(move || {
+        let locked = file.lock();
+        // Nobody waits any more after a timeout or a signal.
+        let _ = sender.send(locked.map(|()| file));
+    });
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Lock { _file: file }),
-            Err(TryLockError::Error(error)) => return Err(Error::Io(path, error)),
-            Err(TryLockError::WouldBlock) => {}
+        match receiver.recv_timeout(LOCK_PAUSE) {
+            Ok(Ok(file)) => return Ok(Lock { _file: file }),
+            Ok(Err(error)) => return Err(Error::Io(path, error)),
+            Err(_) => stop.check()?,
         }
-        stop.check()?;
-        match wait {
-            Wait::Forever => {}
-            Wait::UpTo(time) if begun.elapsed() < time => {}
-            Wait::No | Wait::UpTo(_) => return Err(Error::Locked(path)),
+        if time.is_some_and(|time| begun.elapsed() >= time) {
+            return Err(Error::Locked(path));
         }
-        std::thread::sleep(LOCK_PAUSE);
     }
 }
 
