@@ -207,9 +207,14 @@ fn unaccounted_in(
         let rejected = rows.rejected_lines.iter();
         expected.extend(rejected.map(|line| (line.byte_offset, Some(archive::hash(&line.raw)))));
     }
-    let mut found = pieces(shared, file_id)?;
+    let (parsed, mut found) = pieces(shared, file_id)?;
     expected.sort_unstable();
     found.sort_unstable();
+    // What stands behind the rows is the last line, still without its end: it has a row when the file was read up to there,
+    // and none when a sync was stopped in between.
+    if found.last().is_none_or(|(offset, _)| *offset < parsed) {
+        expected.retain(|(offset, _)| *offset < parsed);
+    }
     let first = expected.iter().zip(&found).find(|(a, b)| a != b);
     match (first, expected.len() == found.len()) {
         (None, true) => Ok(None),
@@ -225,14 +230,18 @@ fn unaccounted_in(
     }
 }
 
-fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<Vec<Piece>> {
+/// Up to where a file has become rows, and the pieces that it became.
+fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)> {
     let connection = shared.lock().expect("no thread panics while it reads");
+    let parsed = connection
+        .prepare_cached(sql::FIND_PARSED_BYTES)?
+        .query_row([file_id], |row| row.get(0))?;
     let mut statement = connection.prepare_cached(sql::LIST_PIECES)?;
     let pieces = statement.query_map([file_id], |row| {
         let raw = row.get_ref(1)?.as_blob_or_null()?;
         Ok((row.get(0)?, raw.map(archive::hash)))
     })?;
-    Ok(pieces.collect::<rusqlite::Result<_>>()?)
+    Ok((parsed, pieces.collect::<rusqlite::Result<_>>()?))
 }
 
 /// What the files that are still there hold and the database does not.
