@@ -507,8 +507,11 @@ fn bi_basis(connection: &Connection) -> Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Puts views in place of those that the database has. Those that are the same are left alone, so
-/// that a sync with nothing new writes nothing.
+/// Views of older versions that this one has no more.
+const RETIRED_VIEWS: &[&str] = &[];
+
+/// Puts views in place of those of ours that the database has. Those that are the same are left alone, so that a sync with
+/// nothing new writes nothing; and so are those that the user made.
 fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
@@ -526,7 +529,11 @@ fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> 
             )
         })
         .collect();
-    for (name, sql) in &present {
+    let is_ours = |name: &str| {
+        let mut names = VIEWS.iter().map(|(file, _)| file.trim_end_matches(".sql"));
+        names.any(|other| other == name) || RETIRED_VIEWS.contains(&name)
+    };
+    for (name, sql) in present.iter().filter(|(name, _)| is_ours(name)) {
         if !wanted
             .iter()
             .any(|(other, text)| other == name && text.eq_ignore_ascii_case(sql))

@@ -479,3 +479,18 @@ fn a_reader_that_goes_away_is_no_failure() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn a_view_that_the_user_made_stays_and_one_of_ours_is_mended() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch("create view my_view as select 7 as seven; drop view turns; drop view prompts; create view prompts as select 1")
+        .unwrap();
+    drop(connection);
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    assert_eq!(sandbox.query("select seven from my_view"), ["7"]);
+    assert!(sandbox.count("select count(*) from turns") > 0);
+    assert!(sandbox.count("select count(*) from prompts") > 1);
+}

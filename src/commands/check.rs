@@ -190,17 +190,12 @@ fn unaccounted_in(
         )))
     };
     let mut expected: Vec<Piece> = Vec::new();
-    let mut cut_line = None;
     for position in 0..size.div_ceil(CHUNK_BYTES) {
         let section = match read_section(&bytes, position, size, 0) {
             Ok(section) => section,
             Err(error) => return say(error.to_string()),
         };
         let (rows, _) = normalize(&section, &version.place);
-        if size.is_multiple_of(CHUNK_BYTES) {
-            let mut open = section.lines().filter(|line| !line.is_complete);
-            cut_line = open.next().map(|line| line.offset.cast_signed());
-        }
         let records = rows.messages.iter().map(|rows| rows.message.byte_offset);
         let events = rows.events.iter().map(|rows| rows.event.byte_offset);
         let prompts = rows
@@ -212,14 +207,14 @@ fn unaccounted_in(
         let rejected = rows.rejected_lines.iter();
         expected.extend(rejected.map(|line| (line.byte_offset, Some(archive::hash(&line.raw)))));
     }
-    let mut found = pieces(shared, file_id)?;
-    // A sync that was stopped between two chunks has looked at no part of the line that goes on in the next.
-    if let Some(start) = cut_line {
-        expected.retain(|(offset, _)| *offset < start);
-        found.retain(|(offset, _)| *offset < start);
-    }
+    let (parsed, mut found) = pieces(shared, file_id)?;
     expected.sort_unstable();
     found.sort_unstable();
+    // What stands behind the rows is the last line, still without its end: it has a row when the file was read up to there,
+    // and none when a sync was stopped in between.
+    if found.last().is_none_or(|(offset, _)| *offset < parsed) {
+        expected.retain(|(offset, _)| *offset < parsed);
+    }
     let first = expected.iter().zip(&found).find(|(a, b)| a != b);
     match (first, expected.len() == found.len()) {
         (None, true) => Ok(None),
@@ -235,14 +230,18 @@ fn unaccounted_in(
     }
 }
 
-fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<Vec<Piece>> {
+/// Up to where a file has become rows, and the pieces that it became.
+fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)> {
     let connection = shared.lock().expect("no thread panics while it reads");
+    let parsed = connection
+        .prepare_cached(sql::FIND_PARSED_BYTES)?
+        .query_row([file_id], |row| row.get(0))?;
     let mut statement = connection.prepare_cached(sql::LIST_PIECES)?;
     let pieces = statement.query_map([file_id], |row| {
         let raw = row.get_ref(1)?.as_blob_or_null()?;
         Ok((row.get(0)?, raw.map(archive::hash)))
     })?;
-    Ok(pieces.collect::<rusqlite::Result<_>>()?)
+    Ok((parsed, pieces.collect::<rusqlite::Result<_>>()?))
 }
 
 /// What the files that are still there hold and the database does not.
