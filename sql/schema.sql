@@ -465,6 +465,9 @@ create table tool_results (
 ) strict;
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
+create index tool_results_rejected on tool_results (message_id) where outcome = 'user_rejected';
+create index tool_results_interrupted on tool_results (message_id) where outcome = 'interrupted';
+create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
 create index tool_results_by_source on tool_results (source_tool_use_id) where source_tool_use_id is not null;
 
 create table file_changes (

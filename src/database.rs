@@ -191,6 +191,9 @@ const SPARSE: &[&str] = &[
     "messages_with_logical_parent",
     "messages_with_session_kind",
     "messages_with_team",
+    "tool_results_interrupted",
+    "tool_results_rejected",
+    "tool_results_with_reason",
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.

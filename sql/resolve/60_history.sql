@@ -19,10 +19,10 @@ select
         )
     )) as said
 from (select distinct session_id from open_prompts) as asked
-cross join messages using (session_id)
+cross join messages indexed by messages_by_prompt using (session_id)
 where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt');
 
-create index temp.said_prompts_by_session on said_prompts (session_id);
+create index temp.said_prompts_by_text on said_prompts (session_id, said);
 
 update history_prompts
 set
@@ -35,24 +35,28 @@ set
 from (
     select
         open_prompts.history_prompt_id, open_prompts.session_id,
-        (
-            select said_prompts.message_id
-            from said_prompts
-            where said_prompts.session_id = open_prompts.session_id
-                and (
-                    said_prompts.said = open_prompts.display
-                    -- A prompt with pastes reads differently there: the moment tells.
-                    or (
-                        open_prompts.display like '%[%#%]%'
-                        and abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)) * 86400 < 5
-                    )
-                )
-                and julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at) > -5.0 / 86400
-            order by
-                said_prompts.said = open_prompts.display desc,
-                abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)),
-                said_prompts.uuid
-            limit 1
+        coalesce(
+            (
+                select said_prompts.message_id
+                from said_prompts
+                where said_prompts.session_id = open_prompts.session_id
+                    and said_prompts.said = open_prompts.display
+                    and julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at) > -5.0 / 86400
+                order by
+                    abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)), said_prompts.uuid
+                limit 1
+            ),
+            -- A prompt with pastes reads differently there: the moment tells.
+            (
+                select said_prompts.message_id
+                from said_prompts
+                where open_prompts.display like '%[%#%]%'
+                    and said_prompts.session_id = open_prompts.session_id
+                    and abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)) * 86400 < 5
+                order by
+                    abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)), said_prompts.uuid
+                limit 1
+            )
         ) as message_id
     from open_prompts
 ) as matches

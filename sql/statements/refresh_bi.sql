@@ -13,21 +13,21 @@ from touched_responses
 join api_responses using (api_response_id)
 where api_responses.session_id is not null;
 
+-- The machine that the first message of a session was recorded on.
 create temp table session_machines as
-select session_id, machine
-from (
-    select
-        messages.session_id, sources.machine,
-        row_number() over (
-            partition by messages.session_id
-            order by messages.sent_at is null, messages.sent_at, sources.machine
-        ) as place
-    from messages
-    join files on files.file_id = messages.file_id
-    join sources on sources.source_id = files.source_id
-    where messages.session_id in (select session_id from touched_sessions)
-)
-where place = 1;
+select
+    touched_sessions.session_id,
+    (
+        select min(sources.machine)
+        from messages
+        cross join files on files.file_id = messages.file_id
+        cross join sources on sources.source_id = files.source_id
+        where messages.session_id = touched_sessions.session_id
+            and messages.sent_at is (
+                select min(sent_at) from messages where messages.session_id = touched_sessions.session_id
+            )
+    ) as machine
+from touched_sessions;
 
 create index temp.session_machines_by_session on session_machines (session_id);
 

@@ -117,6 +117,10 @@ fn look_at_home(
             }
             Some(changes.files)
         }
+        _ if found.files.is_empty() => {
+            findings.note(&format!("{name}: never synced, and empty"));
+            None
+        }
         _ => {
             findings.risk(
                 &format!(
