@@ -16,6 +16,7 @@ pub mod upgrade;
 use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
 use crate::stop::Stop;
+use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::collections::HashSet;
@@ -260,7 +261,9 @@ pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
     let checkpointed = connection
         .busy_timeout(Duration::from_secs(2))
         .and_then(|()| connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())))
-        .and_then(|()| connection.close().map_err(|(_, error)| error));
+        // The empty journal stays: to delete it, SQLite would lock out those who begin to read at this moment.
+        .and_then(|()| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))
+        .and_then(|_| connection.close().map_err(|(_, error)| error));
     checkpointed.err().map(|error| {
         let message = format!("everything is saved, but its journal could not be emptied: {error}");
         Problem::new(path, message)

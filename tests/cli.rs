@@ -494,3 +494,21 @@ fn a_view_that_the_user_made_stays_and_one_of_ours_is_mended() {
     assert!(sandbox.count("select count(*) from turns") > 0);
     assert!(sandbox.count("select count(*) from prompts") > 1);
 }
+
+#[test]
+fn a_journal_whose_database_is_gone_is_not_taken_for_that_of_a_new_one() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    let journal = sandbox.path("test.db-wal");
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch("delete from correction_phrases")
+        .unwrap();
+    let left = std::fs::read(&journal).unwrap();
+    drop(connection);
+    std::fs::remove_file(sandbox.database()).unwrap();
+    std::fs::write(&journal, left).unwrap();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    assert!(sandbox.count("select count(*) from correction_phrases") > 0);
+    sandbox.check();
+}

@@ -329,9 +329,12 @@ impl Target {
             });
         }
         let building = database::beside(path, ".building");
-        // What a first sync left when it was killed is of no use.
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let left = database::beside(&building, suffix);
+        // What a first sync left when it was killed is of no use, nor is a journal whose database is gone: it would be taken
+        // for that of the new one.
+        let journals = ["-wal", "-shm", "-journal"];
+        let beside = |file: &Path| journals.map(|suffix| database::beside(file, suffix));
+        let left = beside(&building).into_iter().chain(beside(path));
+        for left in left.chain([building.clone()]) {
             match fs::remove_file(&left) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Error::Io(left, error));
