@@ -2,16 +2,16 @@
 
 use crate::error::Result;
 use crate::rows::Row;
-use rusqlite::Connection;
+use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::collections::hash_map::Entry;
 
 /// Writes rows of every table.
 pub struct Inserter<'c> {
     connection: &'c Connection,
-    /// The statements that were needed so far, by table.
-    statements: RefCell<HashMap<&'static str, Rc<str>>>,
+    /// The statements that were needed so far, by table. They are not looked up by their text, which is long.
+    statements: RefCell<HashMap<&'static str, Statement<'c>>>,
 }
 
 /// A reference that is looked up while a row is written: the column that gets the key, and where the key is found.
@@ -67,14 +67,12 @@ impl<'c> Inserter<'c> {
 
     /// Inserts a row. Returns how many were written: 0 if it is there already.
     pub fn insert<R: Row>(&self, row: &R) -> Result<usize> {
-        let statement = self.statement(R::TABLE, || insert(R::TABLE, R::COLUMNS));
-        Ok(row.write(&mut *self.connection.prepare_cached(&statement)?)?)
+        self.with_statement::<R>(|statement| row.write(statement))
     }
 
     /// Inserts a row that is not needed any more.
     pub fn insert_last<R: Row>(&self, row: R) -> Result<usize> {
-        let statement = self.statement(R::TABLE, || insert(R::TABLE, R::COLUMNS));
-        Ok(row.write_last(&mut *self.connection.prepare_cached(&statement)?)?)
+        self.with_statement::<R>(|statement| row.write_last(statement))
     }
 
     /// Puts a row in the place of the one with the same key, which is its first column.
@@ -93,12 +91,19 @@ impl<'c> Inserter<'c> {
         Ok(())
     }
 
-    fn statement(&self, table: &'static str, make: impl FnOnce() -> String) -> Rc<str> {
+    fn with_statement<R: Row>(
+        &self,
+        write: impl FnOnce(&mut Statement<'c>) -> rusqlite::Result<usize>,
+    ) -> Result<usize> {
         let mut statements = self.statements.borrow_mut();
-        statements
-            .entry(table)
-            .or_insert_with(|| make().into())
-            .clone()
+        let statement = match statements.entry(R::TABLE) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let text = insert(R::TABLE, R::COLUMNS);
+                entry.insert(self.connection.prepare(&text)?)
+            }
+        };
+        Ok(write(statement)?)
     }
 }
 
