@@ -6,8 +6,8 @@
 -- Conventions: times are UTC text like 2026-01-31T09:15:00.000Z; a column of our own words names the field of the
 -- source in its comment; whatever has no column of its own stands in the `*_json` column of its row; a NULL means
 -- "not said in the source". A reference whose target is not in the database keeps its text and has a NULL key.
--- Every table has a natural key, declared `unique` or as a text primary key: integer keys follow the order of arrival
--- and mean nothing outside one database.
+-- Every table has a natural key, declared or indexed as `unique` or a text primary key: integer keys follow the order of arrival
+-- and mean nothing outside one database. Texts that can be long stand last: SQLite reads a row up to the column it needs.
 
 -------------------------------------------------------------------------------------------------------------------
 -- Provenance
@@ -246,7 +246,7 @@ create table messages (
     -- what says nothing: message.type "message", a null stop_reason or stop_sequence, sourceToolAssistantUUID if it is
     -- the parent.
     message_id integer primary key,
-    uuid text not null unique,
+    uuid text not null, -- unique
     parent_uuid text, -- parentUuid, as written
     parent_message_id integer references messages (message_id) deferrable initially deferred,
     logical_parent_uuid text, -- logicalParentUuid: what stood before a compaction
@@ -323,6 +323,7 @@ create table messages (
     duration_ms integer, -- durationMs: of a turn, of an old response
     sent_at text -- timestamp
 ) strict;
+create unique index messages_by_uuid on messages (uuid);
 create index messages_by_session on messages (session_id, sent_at);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
@@ -378,10 +379,10 @@ create table content_blocks (
     part_number integer not null, -- 0 for the block itself, 1, 2, ... for the parts inside a tool result
     type text, -- text, thinking, tool_use, tool_result, image, document, ...
     prompt_kind text, -- of a text beside a tool result: who wrote it
-    text text, -- text or thinking; a tool result's text stands in tool_results.content
     byte_length integer, -- of the text, or of the decoded image or document
     media_type text, -- of an image or document; its bytes are in the archive only
     content_hash blob, -- BLAKE3 of the decoded image or document
+    text text, -- text or thinking; a tool result's text stands in tool_results.content
     extra_json text, -- the keys of the block that have no column
     unique (message_id, position, part_number)
 ) strict;
@@ -403,9 +404,9 @@ create table tool_uses (
     subagent_type text,
     skill text,
     change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a call that changes a file
-    input_json text,
     input_lines_added integer, -- what the input alone tells of the change
-    input_lines_removed integer
+    input_lines_removed integer,
+    input_json text
 ) strict;
 create index tool_uses_by_message on tool_uses (message_id);
 create index tool_uses_by_block on tool_uses (block_id);
@@ -448,8 +449,6 @@ create table tool_results (
     persisted_name text, -- file under the session's tool-results/ that has the whole output
     change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a changed file
     changed_path text,
-    content text, -- what the model was shown; the text parts of a list joined by newlines
-    details_json text, -- toolUseResult without what it repeats
     byte_length integer, -- of content
     persisted_bytes integer, -- toolUseResult.persistedOutputSize
     exit_code integer, -- of a failed command, from its text
@@ -461,13 +460,16 @@ create table tool_results (
     is_error integer check (is_error in (0, 1)),
     is_user_modified integer check (is_user_modified in (0, 1)), -- userModified: the person changed the edit
     is_staged integer check (is_staged in (0, 1)), -- staged: prepared and not yet applied
-    has_string_content integer check (has_string_content in (0, 1)) -- the content is a string, not a list
+    has_string_content integer check (has_string_content in (0, 1)), -- the content is a string, not a list
+    content text, -- what the model was shown; the text parts of a list joined by newlines
+    details_json text -- toolUseResult without what it repeats
 ) strict;
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
 create index tool_results_rejected on tool_results (message_id) where outcome = 'user_rejected';
 create index tool_results_interrupted on tool_results (message_id) where outcome = 'interrupted';
 create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
+create index tool_results_without_call on tool_results (source_tool_use_id) where tool_use_id is null;
 create index tool_results_by_source on tool_results (source_tool_use_id) where source_tool_use_id is not null;
 
 create table file_changes (

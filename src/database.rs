@@ -9,6 +9,7 @@ mod copies;
 mod functions;
 pub mod hash;
 mod insert;
+mod known;
 mod load;
 mod tool_uses;
 pub mod upgrade;
@@ -64,7 +65,7 @@ const APPLICATION_ID: i32 = 0x6363_4554;
 const CACHE_KIB: i32 = -16384;
 
 /// The version of the schema that this program reads and writes.
-pub const SCHEMA_VERSION: i32 = 2;
+pub const SCHEMA_VERSION: i32 = 3;
 
 /// The lock that one sync at a time holds; it is let go when this is dropped.
 pub struct Lock {
@@ -195,6 +196,7 @@ const SPARSE: &[&str] = &[
     "tool_results_interrupted",
     "tool_results_rejected",
     "tool_results_with_reason",
+    "tool_results_without_call",
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
@@ -324,6 +326,20 @@ fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Creates an index of the schema, if it is not there yet.
+fn create_index(connection: &Connection, name: &str) -> Result<()> {
+    let mut find = connection.prepare("select 1 from sqlite_schema where name = ?1")?;
+    if !find.exists([name])? {
+        let statement = schema_statements().find(|statement| is_index(statement, name));
+        connection.execute_batch(statement.expect("an index of the schema"))?;
+    }
+    Ok(())
+}
+
+fn is_index(statement: &str, name: &str) -> bool {
+    created(statement) == Some(("index", name))
 }
 
 /// Refuses to go on with references that lead nowhere.
@@ -457,7 +473,7 @@ fn created(statement: &str) -> Option<(&str, &str)> {
     let mut words = line
         .split([' ', '('])
         .skip(1)
-        .filter(|word| *word != "virtual");
+        .filter(|word| !["virtual", "unique"].contains(word));
     Some((words.next()?, words.next()?))
 }
 

@@ -67,7 +67,9 @@ tables! {
         "message_id" => message_id: i64,
         "uuid" => uuid: String,
         "parent_uuid" => parent_uuid: Option<String>,
+        "parent_message_id" => parent_message_id: Option<i64>,
         "logical_parent_uuid" => logical_parent_uuid: Option<String>,
+        "logical_parent_message_id" => logical_parent_message_id: Option<i64>,
         "session_id" => session_id: Option<String>,
         "agent_key" => agent_key: Option<i64>,
         "agent_id" => agent_id: Option<String>,
@@ -184,6 +186,7 @@ tables! {
     /// An answer to a tool call.
     "tool_results" => ToolResult {
         "tool_result_id" => tool_result_id: i64,
+        "tool_use_id" => tool_use_id: Option<String>,
         "source_tool_use_id" => source_tool_use_id: Option<String>,
         "message_id" => message_id: i64,
         "block_id" => block_id: i64,

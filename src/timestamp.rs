@@ -33,8 +33,12 @@ pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
     in_range(moment).then(|| format(moment))
 }
 
-/// Milliseconds since 1970 of a time in our form.
+/// Milliseconds since 1970 of a time in our form; `None` for what SQLite takes for no time, too.
 pub fn to_milliseconds(text: &str) -> Option<i64> {
+    let is_leap_second = text.get(17..19) == Some("60");
+    if is_leap_second {
+        return None;
+    }
     let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
     i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok()
 }

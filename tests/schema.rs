@@ -73,7 +73,7 @@ fn every_table_has_a_natural_key() {
         "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search%' and name not in (
             select m.name
             from sqlite_schema as m, pragma_index_list(m.name) as i
-            where m.type = 'table' and i.origin in ('u', 'pk')
+            where m.type = 'table' and i.\"unique\"
         ) and name not in (
             -- Its key is a reference.
             select m.name from sqlite_schema as m, pragma_table_info(m.name) as c, pragma_foreign_key_list(m.name) as f

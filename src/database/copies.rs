@@ -57,10 +57,10 @@ pub enum Winner {
 
 impl Line {
     /// The line of a message that is in the database.
-    pub fn of_message(connection: &Connection, uuid: &str) -> Result<Line> {
+    pub fn of_message(connection: &Connection, message_id: i64) -> Result<Line> {
         let line = connection
             .prepare_cached(sql::FIND_MESSAGE)?
-            .query_row([uuid], Line::from_row)?;
+            .query_row([message_id], Line::from_row)?;
         line.with_file(connection)
     }
 

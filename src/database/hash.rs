@@ -108,8 +108,8 @@ impl Schema {
             table.natural_key = column(
                 connection,
                 "select info.name from pragma_index_list(?1) as list, pragma_index_info(list.name) as info
-                where list.origin = 'u' and list.seq = (
-                    select max(seq) from pragma_index_list(?1) where origin = 'u'
+                where list.seq = (
+                    select max(seq) from pragma_index_list(?1) where \"unique\" and origin <> 'pk'
                 )
                 order by info.seqno",
                 &name,

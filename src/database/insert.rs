@@ -14,47 +14,8 @@ pub struct Inserter<'c> {
     statements: RefCell<HashMap<&'static str, Statement<'c>>>,
 }
 
-/// A reference that is looked up while a row is written: the column that gets the key, and where the key is found.
-/// Targets that come later are resolved at the commit.
-struct Lookup {
-    table: &'static str,
-    column: &'static str,
-    target: &'static str,
-    key: &'static str,
-    by: &'static str,
-    /// The column of the row whose value is looked up.
-    from: &'static str,
-}
-
-const LOOKUPS: &[Lookup] = &[
-    Lookup {
-        table: "messages",
-        column: "parent_message_id",
-        target: "messages",
-        key: "message_id",
-        by: "uuid",
-        from: "parent_uuid",
-    },
-    Lookup {
-        table: "messages",
-        column: "logical_parent_message_id",
-        target: "messages",
-        key: "message_id",
-        by: "uuid",
-        from: "logical_parent_uuid",
-    },
-    Lookup {
-        table: "tool_results",
-        column: "tool_use_id",
-        target: "tool_uses",
-        key: "tool_use_id",
-        by: "tool_use_id",
-        from: "source_tool_use_id",
-    },
-];
-
 /// Tables whose rows may be there already. Who writes to them looks at the number of rows written.
-const MAY_EXIST: &[&str] = &["messages", "tool_uses", "agent_links"];
+const MAY_EXIST: &[&str] = &["tool_uses", "agent_links"];
 
 impl<'c> Inserter<'c> {
     /// An inserter for a connection.
@@ -109,49 +70,29 @@ impl<'c> Inserter<'c> {
 
 /// `insert into <table> (<columns>) values (?1, ?2, ...)`
 fn insert(table: &'static str, columns: &[&'static str]) -> String {
-    let (names, values): (Vec<_>, Vec<_>) = assignments(table, columns).into_iter().unzip();
+    let values: Vec<String> = (1..=columns.len())
+        .map(|number| format!("?{number}"))
+        .collect();
     let conflict = match MAY_EXIST.contains(&table) {
         true => " on conflict do nothing",
         false => "",
     };
     format!(
         "insert into {table} ({}) values ({}){conflict}",
-        names.join(", "),
+        columns.join(", "),
         values.join(", ")
     )
 }
 
-/// `update <table> set <columns> where <first column> = ?1`
+/// `update <table> set <column> = ?1, ... where <first column> = ?1`
 fn update(table: &'static str, columns: &[&'static str]) -> String {
-    let set: Vec<String> = assignments(table, columns)
-        .into_iter()
-        .map(|(name, value)| format!("{name} = {value}"))
+    let set: Vec<String> = (1..)
+        .zip(columns)
+        .map(|(number, column)| format!("{column} = ?{number}"))
         .collect();
     format!(
         "update {table} set {} where {} = ?1",
         set.join(", "),
         columns[0]
     )
-}
-
-fn assignments(table: &str, columns: &[&'static str]) -> Vec<(&'static str, String)> {
-    let number = |column: &str| {
-        let position = columns.iter().position(|other| *other == column);
-        1 + position.expect("a column of the row")
-    };
-    let plain = columns
-        .iter()
-        .map(|column| (*column, format!("?{}", number(column))));
-    let lookups = LOOKUPS.iter().filter(|lookup| lookup.table == table);
-    let looked_up = lookups.map(|lookup| {
-        let Lookup {
-            target, key, by, ..
-        } = lookup;
-        let value = format!(
-            "(select {key} from {target} where {by} = ?{})",
-            number(lookup.from)
-        );
-        (lookup.column, value)
-    });
-    plain.chain(looked_up).collect()
 }

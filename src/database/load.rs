@@ -1,6 +1,7 @@
 //! Rows -> tables. One writer; everything of a batch is in one transaction.
 
 use super::insert::Inserter;
+use super::known::KnownMessages;
 use super::statements as sql;
 use super::{Stage, copies, tool_uses, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
@@ -8,7 +9,7 @@ use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
 use crate::rows::{
     Agent, AgentLink, BlockRows, Document, EventRows, HistoryRows, Message, MessageRows,
-    RejectedLine, Row, Rows, UnknownKind, Usage,
+    RejectedLine, Row, Rows, ToolResult, ToolUse, UnknownKind, Usage,
 };
 use crate::timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -117,10 +118,13 @@ pub struct Loader<'c> {
     last_event_id: i64,
     last_result_id: i64,
     last_history_id: i64,
+    known_messages: KnownMessages,
+    /// Whether there is no other message.
+    are_all_known: bool,
     agents: HashMap<Agent, i64>,
     responses: HashMap<String, i64>,
-    /// When the latest calls were made, in milliseconds since 1970.
-    call_times: HashMap<String, i64>,
+    /// Calls without an answer, of which nothing else depends on it, and when they were made in milliseconds since 1970.
+    open_calls: HashMap<String, i64>,
     touched_sessions: HashSet<String>,
     touched_responses: HashSet<i64>,
     touched_tool_uses: HashSet<String>,
@@ -162,9 +166,11 @@ impl<'c> Loader<'c> {
             last_event_id: 0,
             last_result_id: 0,
             last_history_id: 0,
+            known_messages: KnownMessages::default(),
+            are_all_known: false,
             agents: HashMap::new(),
             responses: HashMap::new(),
-            call_times: HashMap::new(),
+            open_calls: HashMap::new(),
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
@@ -235,8 +241,11 @@ impl<'c> Loader<'c> {
                 row.get(4)?,
             ])
         })?;
+        self.known_messages.clear();
+        self.are_all_known = self.last_message_id == 0;
         self.agents.clear();
         self.responses.clear();
+        self.open_calls.clear();
         Ok(())
     }
 
@@ -554,19 +563,47 @@ impl<'c> Loader<'c> {
     fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
         self.settle_keys(&mut rows)?;
         self.write_links(&rows.links, rows.message.session_id.as_deref())?;
-        rows.message.message_id = self.last_message_id + 1;
-        if self.inserter.insert(&rows.message)? == 0 {
+        if let Some(message_id) = self.message_id(Some(&rows.message.uuid))? {
             self.counts.copies += 1;
+            rows.message.message_id = message_id;
             return self.write_copy(rows);
         }
         self.last_message_id += 1;
         self.counts.messages += 1;
+        rows.message.message_id = self.last_message_id;
+        self.inserter.insert(&rows.message)?;
+        self.known_messages
+            .insert(&rows.message.uuid, self.last_message_id);
         self.write_usage(rows.usage.take(), &rows.message)?;
         self.write_content(rows)
     }
 
-    /// Sets the keys of what a message names: its agent and its response. Its session is resolved at the commit.
+    /// The key of the message with a uuid, if it is there.
+    fn message_id(&mut self, uuid: Option<&str>) -> Result<Option<i64>> {
+        let Some(uuid) = uuid else {
+            return Ok(None);
+        };
+        if self.known_messages.is_full() {
+            super::create_index(self.connection, "messages_by_uuid")?;
+            self.known_messages.clear();
+            self.are_all_known = false;
+        }
+        match self.known_messages.get(uuid) {
+            None if !self.are_all_known => {
+                let mut find = self.connection.prepare_cached(sql::FIND_MESSAGE_BY_UUID)?;
+                Ok(find.query_row([uuid], |row| row.get(0)).optional()?)
+            }
+            known => Ok(known),
+        }
+    }
+
+    /// Sets the keys of what a message names and is there: its parents, its agent and its response. What is not there yet
+    /// is resolved at the commit, and so is its session.
     fn settle_keys(&mut self, rows: &mut MessageRows) -> Result<()> {
+        let message = &mut rows.message;
+        message.parent_message_id = self.message_id(message.parent_uuid.as_deref())?;
+        message.logical_parent_message_id =
+            self.message_id(message.logical_parent_uuid.as_deref())?;
         if let Some(agent) = rows.agent.take() {
             rows.message.agent_key = Some(self.agent_key(agent)?);
         }
@@ -628,10 +665,14 @@ impl<'c> Loader<'c> {
         if let Some(id) = self.responses.get(api_message_id) {
             return Ok(*id);
         }
-        let id = self
-            .connection
-            .prepare_cached(sql::UPSERT_RESPONSE)?
-            .query_row([api_message_id], |row| row.get(0))?;
+        let mut insert = self.connection.prepare_cached(sql::INSERT_RESPONSE)?;
+        let id = match insert.execute([api_message_id])? {
+            0 => self
+                .connection
+                .prepare_cached(sql::FIND_RESPONSE)?
+                .query_row([api_message_id], |row| row.get(0))?,
+            _ => self.connection.last_insert_rowid(),
+        };
         // The lines of a response stand close together: a short memory is enough.
         if self.responses.len() >= 4096 {
             self.responses.clear();
@@ -686,15 +727,16 @@ impl<'c> Loader<'c> {
         if let Some(mut tool_use) = rows.tool_use {
             tool_use.message_id = message_id;
             tool_use.block_id = block_id;
-            self.touched_tool_uses.insert(tool_use.tool_use_id.clone());
-            self.note_call(&tool_use.tool_use_id, sent_at);
             if self.inserter.insert(&tool_use)? == 0 {
+                self.touch_tool_use(&tool_use.tool_use_id);
                 tool_uses::add_copy(
                     self.connection,
                     &self.inserter,
                     &tool_use,
                     extra_json.as_deref(),
                 )?;
+            } else {
+                self.note_call(&tool_use, sent_at)?;
             }
         }
         if let Some(mut result) = rows.tool_result {
@@ -702,9 +744,7 @@ impl<'c> Loader<'c> {
             result.tool_result_id = self.last_result_id;
             result.message_id = message_id;
             result.block_id = block_id;
-            result.elapsed_ms = self.elapsed(result.source_tool_use_id.as_deref(), sent_at);
-            self.touched_tool_uses
-                .extend(result.source_tool_use_id.clone());
+            self.settle_answer(&mut result, sent_at)?;
             self.inserter.insert_last(result)?;
             for mut operation in rows.git_operations {
                 operation.tool_result_id = self.last_result_id;
@@ -718,21 +758,50 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    fn note_call(&mut self, tool_use_id: &str, sent_at: Option<&str>) {
-        // An answer mostly follows its call at once: a short memory is enough.
-        if self.call_times.len() >= 4096 {
-            self.call_times.clear();
-        }
-        if let Some(time) = sent_at.and_then(timestamp::to_milliseconds) {
-            self.call_times.insert(tool_use_id.to_string(), time);
-        }
+    /// Looks at a call and all its answers again at the commit.
+    fn touch_tool_use(&mut self, tool_use_id: &str) {
+        self.open_calls.remove(tool_use_id);
+        self.touched_tool_uses.insert(tool_use_id.to_string());
     }
 
-    /// The time between a call that is remembered and its answer. The rule is in sql/resolve; what is right already need
-    /// not be written a second time there, and the rows of answers are long.
-    fn elapsed(&self, tool_use_id: Option<&str>, sent_at: Option<&str>) -> Option<i64> {
-        let called = self.call_times.get(tool_use_id?)?;
-        Some(timestamp::to_milliseconds(sent_at?)? - called)
+    /// Remembers a new call, of which most get their one answer at once. The others are left to the commit.
+    fn note_call(&mut self, call: &ToolUse, sent_at: Option<&str>) -> Result<()> {
+        let mut orphan = self.connection.prepare_cached(sql::FIND_ORPHANED_RESULT)?;
+        let is_plain = call.change_kind.is_none() && call.name.as_deref() != Some("WebSearch");
+        match sent_at.and_then(timestamp::to_milliseconds) {
+            Some(time) if is_plain && !orphan.exists([&call.tool_use_id])? => {
+                // An answer mostly follows its call at once: a short memory is enough.
+                if self.open_calls.len() >= 4096 {
+                    self.open_calls.clear();
+                }
+                self.open_calls.insert(call.tool_use_id.clone(), time);
+            }
+            _ => self.touch_tool_use(&call.tool_use_id),
+        }
+        Ok(())
+    }
+
+    /// Ties an answer to its call. The rule is in sql/resolve/24: this is what it comes to for the first answer to a call
+    /// that is remembered, and with it neither needs to be looked at again.
+    fn settle_answer(&mut self, result: &mut ToolResult, sent_at: Option<&str>) -> Result<()> {
+        let Some(tool_use_id) = &result.source_tool_use_id else {
+            return Ok(());
+        };
+        let answered = sent_at.and_then(timestamp::to_milliseconds);
+        if let (Some(called), Some(answered)) = (self.open_calls.remove(tool_use_id), answered) {
+            result.tool_use_id = Some(tool_use_id.clone());
+            result.elapsed_ms = Some(answered - called);
+            self.connection
+                .prepare_cached(sql::ANSWER_TOOL_USE)?
+                .execute(params![tool_use_id, result.tool_result_id])?;
+            return Ok(());
+        }
+        let mut find = self.connection.prepare_cached(sql::FIND_TOOL_USE_BLOCK)?;
+        if find.exists([tool_use_id])? {
+            result.tool_use_id = Some(tool_use_id.clone());
+        }
+        self.touched_tool_uses.insert(tool_use_id.clone());
+        Ok(())
     }
 
     fn write_links(&mut self, links: &[AgentLink], session_id: Option<&str>) -> Result<()> {
@@ -749,8 +818,7 @@ impl<'c> Loader<'c> {
     }
 
     fn write_copy(&mut self, mut rows: MessageRows) -> Result<()> {
-        let current = copies::Line::of_message(self.connection, &rows.message.uuid)?;
-        rows.message.message_id = current.message_id;
+        let current = copies::Line::of_message(self.connection, rows.message.message_id)?;
         self.write_usage(rows.usage.take(), &rows.message)?;
         let new = copies::Line::of_rows(self.connection, &rows.message)?;
         let election = copies::elect(self.connection, &mut self.archive, current, new)?;
@@ -775,9 +843,11 @@ impl<'c> Loader<'c> {
         let mut results = self
             .connection
             .prepare_cached(sql::FIND_RESULTS_OF_MESSAGE)?;
-        let answered = results.query_map([message_id], |row| row.get::<_, String>(0))?;
+        let answered = results
+            .query_map([message_id], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<String>>>()?;
         for tool_use_id in answered {
-            self.touched_tool_uses.insert(tool_use_id?);
+            self.touch_tool_use(&tool_use_id);
         }
         for statement in [
             sql::TOUCH_RESPONSES_OF_MESSAGE,
@@ -799,7 +869,7 @@ impl<'c> Loader<'c> {
         self.write_content(rows)?;
         for tool_use_id in calls {
             tool_uses::settle(self.connection, &self.inserter, &tool_use_id)?;
-            self.touched_tool_uses.insert(tool_use_id);
+            self.touch_tool_use(&tool_use_id);
         }
         Ok(())
     }
@@ -825,7 +895,9 @@ impl<'c> Loader<'c> {
             self.inserter.insert(&notification)?;
         }
         // A summary gives its title to the session that holds its leaf. If that comes later, it brings itself up.
-        if let (Some("summary"), Some(leaf)) = (event.kind.as_deref(), &event.message_uuid) {
+        if event.kind.as_deref() == Some("summary")
+            && let Some(leaf) = self.message_id(event.message_uuid.as_deref())?
+        {
             self.connection
                 .prepare_cached(sql::TOUCH_SESSION_OF_MESSAGE)?
                 .execute([leaf])?;

@@ -1,0 +1,3 @@
+select message_id
+from messages
+where uuid = ?1

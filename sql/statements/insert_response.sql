@@ -1,0 +1,3 @@
+insert into api_responses (api_message_id, kind)
+values (?1, 'message')
+on conflict (api_message_id) do nothing
