@@ -328,7 +328,7 @@ create index messages_by_session on messages (session_id, sent_at);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
-create index messages_by_agent on messages (agent_key) where agent_key is not null;
+create index messages_by_agent on messages (agent_key, sent_at) where agent_key is not null;
 create index messages_of_inline_agents on messages (session_id) where is_sidechain = 1 and agent_id is null;
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;

@@ -235,12 +235,18 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     create_stage(&connection, Stage::Empty)?;
+    connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
     Ok(connection)
 }
 
 /// Makes a new database whole: references checked, journal in place, everything on disk.
 pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
-    check_references(&connection)?;
+    // What is on the disk already is not waited for later.
+    std::thread::scope(|scope| {
+        let written = scope.spawn(|| sync_file(path));
+        check_references(&connection)?;
+        written.join().expect("it only syncs")
+    })?;
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
@@ -253,6 +259,11 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
         ));
     }
     connection.close().map_err(|(_, error)| error)?;
+    sync_file(path)
+}
+
+/// Waits until all of a file is on the disk.
+fn sync_file(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(Error::io(path))
@@ -291,9 +302,7 @@ pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
         )));
     }
     copied.close().map_err(|(_, error)| error)?;
-    File::open(target)
-        .and_then(|file| file.sync_all())
-        .map_err(Error::io(target))
+    sync_file(target)
 }
 
 /// The folder that a file lies in.

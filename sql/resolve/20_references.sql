@@ -1,5 +1,5 @@
 -- References whose target has arrived by now.
-update messages
+update messages indexed by messages_without_parent
 set parent_message_id = (select parent.message_id from messages as parent where parent.uuid = messages.parent_uuid)
 where parent_message_id is null
     and parent_uuid is not null
@@ -13,7 +13,7 @@ where logical_parent_message_id is null
     and logical_parent_uuid is not null
     and exists (select 1 from messages as parent where parent.uuid = messages.logical_parent_uuid);
 
-update tool_results
+update tool_results indexed by tool_results_without_call
 set tool_use_id = source_tool_use_id
 where tool_use_id is null
     and source_tool_use_id is not null

@@ -10,7 +10,7 @@ where messages.api_response_id is not null and tool_uses.name = 'WebSearch';
 insert or ignore into touched_sessions (session_id)
 select api_responses.session_id
 from touched_responses
-join api_responses using (api_response_id)
+cross join api_responses using (api_response_id)
 where api_responses.session_id is not null;
 
 -- One response, many lines: the line that is counted, and the earliest one. The rule is on the set of lines, so the order

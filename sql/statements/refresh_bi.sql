@@ -4,13 +4,13 @@
 insert or ignore into touched_sessions (session_id)
 select messages.session_id
 from touched_tool_uses
-join tool_uses using (tool_use_id)
-join messages on messages.message_id = tool_uses.message_id
+cross join tool_uses using (tool_use_id)
+cross join messages on messages.message_id = tool_uses.message_id
 where messages.session_id is not null
 union
 select api_responses.session_id
 from touched_responses
-join api_responses using (api_response_id)
+cross join api_responses using (api_response_id)
 where api_responses.session_id is not null;
 
 -- The machine that the first message of a session was recorded on.
