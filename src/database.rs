@@ -11,6 +11,7 @@ pub mod hash;
 mod insert;
 mod known;
 mod load;
+mod responses;
 mod tool_uses;
 pub mod upgrade;
 
@@ -638,6 +639,10 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
 /// Resolves what depends on more than one line, for everything that was touched since the last time.
 fn resolve(connection: &Connection) -> Result<()> {
     for (name, script) in embedded::RESOLVE {
+        // The one rule that is not SQL: by then it is clear which responses it is about.
+        if *name == "30_responses.sql" {
+            responses::judge_touched(connection)?;
+        }
         connection.execute_batch(script).map_err(|error| {
             debug_assert!(false, "{name}: {error}");
             error

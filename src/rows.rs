@@ -462,6 +462,36 @@ tables! {
         "web_search_usd" => web_search_usd: f64,
     }
 
+    /// A response of the model.
+    "api_responses" => ApiResponse {
+        "api_response_id" => api_response_id: i64,
+        "api_message_id" => api_message_id: String,
+        "message_id" => message_id: Option<i64>,
+        "session_id" => session_id: Option<String>,
+        "agent_key" => agent_key: Option<i64>,
+        "kind" => kind: &'static str,
+        "request_id" => request_id: Option<String>,
+        "model" => model: Option<String>,
+        "service_tier" => service_tier: Option<String>,
+        "speed" => speed: Option<String>,
+        "inference_geo" => inference_geo: Option<String>,
+        "stop_reason" => stop_reason: Option<String>,
+        "usage_quality" => usage_quality: Option<&'static str>,
+        "input_tokens" => input_tokens: Option<i64>,
+        "output_tokens" => output_tokens: Option<i64>,
+        "estimated_output_tokens" => estimated_output_tokens: Option<i64>,
+        "cache_write_tokens" => cache_write_tokens: Option<i64>,
+        "cache_write_5m_tokens" => cache_write_5m_tokens: Option<i64>,
+        "cache_write_1h_tokens" => cache_write_1h_tokens: Option<i64>,
+        "cache_read_tokens" => cache_read_tokens: Option<i64>,
+        "thinking_tokens" => thinking_tokens: Option<i64>,
+        "web_search_count" => web_search_count: Option<i64>,
+        "visible_char_count" => visible_char_count: Option<i64>,
+        "line_count" => line_count: Option<i64>,
+        "recorded_cost_usd" => recorded_cost_usd: Option<f64>,
+        "responded_at" => responded_at: Option<String>,
+    }
+
     /// A line that carried usage.
     "usage_lines" => UsageLine {
         "api_response_id" => api_response_id: i64,
@@ -477,6 +507,7 @@ tables! {
         "speed" => speed: Option<String>,
         "inference_geo" => inference_geo: Option<String>,
         "stop_reason" => stop_reason: Option<String>,
+        "duplicate_reason" => duplicate_reason: Option<String>,
         "extra_json" => extra_json: Option<String>,
         "input_tokens" => input_tokens: Option<i64>,
         "output_tokens" => output_tokens: Option<i64>,

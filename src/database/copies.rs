@@ -30,11 +30,26 @@ pub struct Line {
 
 /// What tells the files apart, whatever their keys are.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
-struct FileKey {
-    path: String,
-    machine: String,
-    root_path: String,
-    generation: i64,
+pub struct FileKey {
+    pub path: String,
+    pub machine: String,
+    pub root_path: String,
+    pub generation: i64,
+}
+
+impl FileKey {
+    /// What tells a file of the database from others.
+    pub fn find(connection: &Connection, file_id: i64) -> Result<FileKey> {
+        let mut statement = connection.prepare_cached(sql::FIND_FILE)?;
+        Ok(statement.query_row([file_id], |row| {
+            Ok(FileKey {
+                path: row.get(0)?,
+                machine: row.get(1)?,
+                root_path: row.get(2)?,
+                generation: row.get(3)?,
+            })
+        })?)
+    }
 }
 
 /// What an election leads to.
@@ -97,17 +112,7 @@ impl Line {
     }
 
     fn with_file(mut self, connection: &Connection) -> Result<Line> {
-        self.file =
-            connection
-                .prepare_cached(sql::FIND_FILE)?
-                .query_row([self.file_id], |row| {
-                    Ok(FileKey {
-                        path: row.get(0)?,
-                        machine: row.get(1)?,
-                        root_path: row.get(2)?,
-                        generation: row.get(3)?,
-                    })
-                })?;
+        self.file = FileKey::find(connection, self.file_id)?;
         Ok(self)
     }
 

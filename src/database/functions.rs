@@ -24,10 +24,6 @@ pub fn register(connection: &Connection) -> Result<()> {
         let prompt: Option<String> = context.get(0)?;
         Ok(prompt.map(|prompt| prompt_key(&prompt)))
     })?;
-    connection.create_scalar_function("version_number", 1, flags, |context| {
-        let version: Option<String> = context.get(0)?;
-        Ok(version.and_then(|version| version_number(&version)))
-    })?;
     connection.create_scalar_function("priced_model", 1, flags, |context| {
         let name: Option<String> = context.get(0)?;
         Ok(name.map(|name| priced_model(&name)))
@@ -71,7 +67,7 @@ fn is_named_for(directory_name: &str, path: &str) -> bool {
 }
 
 /// A version as a number that can be compared: 2.1.49 is 2001049.
-fn version_number(version: &str) -> Option<i64> {
+pub fn version_number(version: &str) -> Option<i64> {
     let mut parts = version
         .split(['.', '-', '+'])
         .map(|part| part.parse::<i64>().ok());

@@ -2,6 +2,7 @@
 
 use super::insert::Inserter;
 use super::known::KnownMessages;
+use super::responses::NewResponse;
 use super::statements as sql;
 use super::{Stage, copies, tool_uses, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
@@ -118,11 +119,15 @@ pub struct Loader<'c> {
     last_event_id: i64,
     last_result_id: i64,
     last_history_id: i64,
+    last_response_id: i64,
     known_messages: KnownMessages,
     /// Whether there is no other message.
     are_all_known: bool,
     agents: HashMap<Agent, i64>,
     responses: HashMap<String, i64>,
+    /// Those that are not written yet.
+    new_responses: BTreeMap<i64, NewResponse>,
+    named_models: HashSet<String>,
     /// Calls without an answer, of which nothing else depends on it, and when they were made in milliseconds since 1970.
     open_calls: HashMap<String, i64>,
     touched_sessions: HashSet<String>,
@@ -166,10 +171,13 @@ impl<'c> Loader<'c> {
             last_event_id: 0,
             last_result_id: 0,
             last_history_id: 0,
+            last_response_id: 0,
             known_messages: KnownMessages::default(),
             are_all_known: false,
             agents: HashMap::new(),
             responses: HashMap::new(),
+            new_responses: BTreeMap::new(),
+            named_models: HashSet::new(),
             open_calls: HashMap::new(),
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
@@ -232,6 +240,7 @@ impl<'c> Loader<'c> {
             self.last_event_id,
             self.last_result_id,
             self.last_history_id,
+            self.last_response_id,
         ] = self.connection.query_row(sql::LAST_KEYS, [], |row| {
             Ok([
                 row.get(0)?,
@@ -239,12 +248,14 @@ impl<'c> Loader<'c> {
                 row.get(2)?,
                 row.get(3)?,
                 row.get(4)?,
+                row.get(5)?,
             ])
         })?;
         self.known_messages.clear();
         self.are_all_known = self.last_message_id == 0;
         self.agents.clear();
         self.responses.clear();
+        self.named_models.clear();
         self.open_calls.clear();
         Ok(())
     }
@@ -291,6 +302,7 @@ impl<'c> Loader<'c> {
 
     fn resolve(&mut self) -> Result<()> {
         self.refresh()?;
+        self.write_responses()?;
         let mut touch = self.connection.prepare_cached(sql::TOUCH_SESSION)?;
         for session_id in self.touched_sessions.drain() {
             touch.execute([session_id])?;
@@ -303,7 +315,11 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_tool_uses.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve(self.connection)
+        super::resolve(self.connection)?;
+        // Advisors became responses too.
+        let mut last = self.connection.prepare_cached(sql::LAST_RESPONSE)?;
+        self.last_response_id = last.query_row([], |row| row.get(0))?;
+        Ok(())
     }
 
     /// Writes a batch. It is safe after the next [`Loader::commit`].
@@ -574,7 +590,7 @@ impl<'c> Loader<'c> {
         self.inserter.insert(&rows.message)?;
         self.known_messages
             .insert(&rows.message.uuid, self.last_message_id);
-        self.write_usage(rows.usage.take(), &rows.message)?;
+        self.write_usage(rows.usage.take(), &rows.message, false)?;
         self.write_content(rows)
     }
 
@@ -661,36 +677,76 @@ impl<'c> Loader<'c> {
         Ok(key)
     }
 
+    /// The key of a response; a new one is written later, with its lines.
     fn response_id(&mut self, api_message_id: &str) -> Result<i64> {
         if let Some(id) = self.responses.get(api_message_id) {
             return Ok(*id);
         }
-        let mut insert = self.connection.prepare_cached(sql::INSERT_RESPONSE)?;
-        let id = match insert.execute([api_message_id])? {
-            0 => self
-                .connection
-                .prepare_cached(sql::FIND_RESPONSE)?
-                .query_row([api_message_id], |row| row.get(0))?,
-            _ => self.connection.last_insert_rowid(),
-        };
         // The lines of a response stand close together: a short memory is enough.
         if self.responses.len() >= 4096 {
+            self.write_responses()?;
             self.responses.clear();
         }
+        let mut find = self.connection.prepare_cached(sql::FIND_RESPONSE)?;
+        let known = find.query_row([api_message_id], |row| row.get(0));
+        let id = match known.optional()? {
+            Some(id) => id,
+            None => {
+                self.last_response_id += 1;
+                let response = NewResponse::new(api_message_id);
+                self.new_responses.insert(self.last_response_id, response);
+                self.last_response_id
+            }
+        };
         self.responses.insert(api_message_id.to_string(), id);
         Ok(id)
     }
 
-    fn write_usage(&mut self, usage: Option<Usage>, message: &Message) -> Result<()> {
-        let Some(mut usage) = usage else {
+    /// Writes the responses that are new, each with the lines it has by now.
+    fn write_responses(&mut self) -> Result<()> {
+        for (id, response) in std::mem::take(&mut self.new_responses) {
+            if response.write(id, self.connection, &self.inserter)? {
+                self.touched_responses.insert(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the usage of a line: with its response if that is new and the line is the message itself. What a further
+    /// line of a message comes to depends on what is in the database.
+    fn write_usage(
+        &mut self,
+        usage: Option<Usage>,
+        message: &Message,
+        is_copy: bool,
+    ) -> Result<()> {
+        let Some(Usage { mut line, .. }) = usage else {
             return Ok(());
         };
-        self.touched_responses.insert(usage.line.api_response_id);
-        usage.line.message_id = message.message_id;
-        usage.line.file_id = message.file_id;
-        usage.line.line_number = message.line_number;
-        usage.line.byte_offset = message.byte_offset;
-        self.inserter.insert(&usage.line)?;
+        line.message_id = message.message_id;
+        line.file_id = message.file_id;
+        line.line_number = message.line_number;
+        line.byte_offset = message.byte_offset;
+        if let Some(model) = line
+            .model
+            .as_deref()
+            .filter(|model| !self.named_models.contains(*model))
+        {
+            self.connection
+                .prepare_cached(sql::NAME_MODEL)?
+                .execute([model])?;
+            self.named_models.insert(model.to_string());
+        }
+        if is_copy {
+            self.write_responses()?;
+        }
+        match self.new_responses.get_mut(&line.api_response_id) {
+            Some(response) => response.add(line, message.version.clone()),
+            None => {
+                self.touched_responses.insert(line.api_response_id);
+                self.inserter.insert_last(line)?;
+            }
+        }
         Ok(())
     }
 
@@ -819,7 +875,7 @@ impl<'c> Loader<'c> {
 
     fn write_copy(&mut self, mut rows: MessageRows) -> Result<()> {
         let current = copies::Line::of_message(self.connection, rows.message.message_id)?;
-        self.write_usage(rows.usage.take(), &rows.message)?;
+        self.write_usage(rows.usage.take(), &rows.message, true)?;
         let new = copies::Line::of_rows(self.connection, &rows.message)?;
         let election = copies::elect(self.connection, &mut self.archive, current, new)?;
         for copy in &election.copies {
@@ -839,6 +895,7 @@ impl<'c> Loader<'c> {
     /// Puts another line in the place of the one that was the message until now.
     fn replace_message(&mut self, rows: MessageRows) -> Result<()> {
         let message_id = rows.message.message_id;
+        self.write_responses()?;
         let calls = tool_uses::of_message(self.connection, message_id)?;
         let mut results = self
             .connection

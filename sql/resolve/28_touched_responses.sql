@@ -1,0 +1,14 @@
+-- Searches are told by the results of WebSearch calls, which may come later than the response.
+insert or ignore into touched_responses (api_response_id)
+select messages.api_response_id
+from touched_tool_uses
+cross join tool_uses using (tool_use_id)
+cross join messages using (message_id)
+where messages.api_response_id is not null and tool_uses.name = 'WebSearch';
+
+-- A response may leave one session for another.
+insert or ignore into touched_sessions (session_id)
+select api_responses.session_id
+from touched_responses
+cross join api_responses using (api_response_id)
+where api_responses.session_id is not null;

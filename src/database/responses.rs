@@ -1,0 +1,313 @@
+//! Lines of usage -> responses: which line gives the numbers of a response, and why the others are not counted.
+//!
+//! A rule on the set of lines, so that the order of their arrival does not matter. The lines of most responses follow
+//! each other in one file: their response is judged before any of them is written, and written once.
+
+use super::copies::FileKey;
+use super::functions::version_number;
+use super::insert::Inserter;
+use super::statements as sql;
+use crate::error::Result;
+use crate::rows::{ApiResponse, UsageLine};
+use rusqlite::{Connection, Row};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// A line that carries the usage of a response.
+pub struct Line {
+    /// Its key; 0 if it is not written yet.
+    usage_line_id: i64,
+    usage: UsageLine,
+    /// The version of Claude Code that its message names.
+    version: Option<String>,
+    file: FileKey,
+}
+
+/// A response that is not in the database yet, with the lines it has so far.
+pub struct NewResponse {
+    api_message_id: String,
+    lines: Vec<Line>,
+}
+
+impl NewResponse {
+    /// A response without lines.
+    pub fn new(api_message_id: &str) -> NewResponse {
+        NewResponse {
+            api_message_id: api_message_id.to_string(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds a line of a message of a version of Claude Code.
+    pub fn add(&mut self, usage: UsageLine, version: Option<String>) {
+        self.lines.push(Line {
+            usage_line_id: 0,
+            usage,
+            version,
+            file: FileKey::default(),
+        });
+    }
+
+    /// Writes it with its lines. Returns whether it has to be looked at again at the commit, for what else it tells.
+    pub fn write(
+        mut self,
+        api_response_id: i64,
+        connection: &Connection,
+        inserter: &Inserter<'_>,
+    ) -> Result<bool> {
+        let file_id = self.lines.first().map(|line| line.usage.file_id);
+        if self
+            .lines
+            .iter()
+            .any(|line| Some(line.usage.file_id) != file_id)
+        {
+            for line in &mut self.lines {
+                line.file = FileKey::find(connection, line.usage.file_id)?;
+            }
+        }
+        let mut response = ApiResponse {
+            api_response_id,
+            api_message_id: self.api_message_id,
+            kind: "message",
+            ..ApiResponse::default()
+        };
+        judge(&mut response, &mut self.lines);
+        inserter.insert(&response)?;
+        let has_more = self.lines.iter().any(|line| tells_of_others(&line.usage));
+        self.lines
+            .sort_by_key(|line| (line.usage.file_id, line.usage.byte_offset));
+        for line in self.lines {
+            inserter.insert_last(line.usage)?;
+        }
+        Ok(has_more)
+    }
+}
+
+/// Whether a line may tell of advisors, or name further models. What it says in detail is read by sql/resolve.
+fn tells_of_others(usage: &UsageLine) -> bool {
+    let json = usage.extra_json.as_deref().unwrap_or_default();
+    json.contains("iterations")
+        && ["advisor", "model", "\\"]
+            .iter()
+            .any(|part| json.contains(part))
+}
+
+/// Judges all responses that were touched.
+pub fn judge_touched(connection: &Connection) -> Result<()> {
+    let inserter = Inserter::new(connection);
+    let mut touched = connection.prepare(sql::FIND_TOUCHED_RESPONSES)?;
+    let mut find_lines = connection.prepare(sql::FIND_USAGE_LINES)?;
+    let mut update_line = connection.prepare(sql::JUDGE_USAGE_LINE)?;
+    let mut responses = touched.query([])?;
+    while let Some(row) = responses.next()? {
+        let mut response = ApiResponse {
+            api_response_id: row.get(0)?,
+            api_message_id: row.get(1)?,
+            kind: "message",
+            ..ApiResponse::default()
+        };
+        let mut lines = find_lines
+            .query_map([response.api_response_id], line)?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
+        let before: HashMap<i64, Verdict> = lines
+            .iter()
+            .map(|line| (line.usage_line_id, line.verdict()))
+            .collect();
+        judge(&mut response, &mut lines);
+        inserter.replace(&response)?;
+        for line in &lines {
+            let verdict = line.verdict();
+            if before[&line.usage_line_id] != verdict {
+                update_line.execute((line.usage_line_id, verdict.0, verdict.1))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a line is counted, and why not.
+type Verdict = (bool, Option<String>);
+
+impl Line {
+    fn verdict(&self) -> Verdict {
+        (self.usage.is_counted, self.usage.duplicate_reason.clone())
+    }
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+    Ok(Line {
+        usage_line_id: row.get("usage_line_id")?,
+        usage: UsageLine {
+            message_id: row.get("message_id")?,
+            file_id: row.get("file_id")?,
+            line_number: row.get("line_number")?,
+            byte_offset: row.get("byte_offset")?,
+            session_id: row.get("session_id")?,
+            agent_key: row.get("agent_key")?,
+            request_id: row.get("request_id")?,
+            model: row.get("model")?,
+            service_tier: row.get("service_tier")?,
+            speed: row.get("speed")?,
+            inference_geo: row.get("inference_geo")?,
+            stop_reason: row.get("stop_reason")?,
+            duplicate_reason: row.get("duplicate_reason")?,
+            input_tokens: row.get("input_tokens")?,
+            output_tokens: row.get("output_tokens")?,
+            cache_write_tokens: row.get("cache_write_tokens")?,
+            cache_write_5m_tokens: row.get("cache_write_5m_tokens")?,
+            cache_write_1h_tokens: row.get("cache_write_1h_tokens")?,
+            cache_read_tokens: row.get("cache_read_tokens")?,
+            thinking_tokens: row.get("thinking_tokens")?,
+            web_search_count: row.get("web_search_count")?,
+            visible_char_count: row.get("visible_char_count")?,
+            recorded_cost_usd: row.get("recorded_cost_usd")?,
+            is_progress: row.get("is_progress")?,
+            is_sidechain: row.get("is_sidechain")?,
+            is_fork: row.get("is_fork")?,
+            is_counted: row.get("is_counted")?,
+            sent_at: row.get("sent_at")?,
+            ..UsageLine::default()
+        },
+        version: row.get("version")?,
+        file: FileKey {
+            path: row.get("path")?,
+            machine: row.get("machine")?,
+            root_path: row.get("root_path")?,
+            generation: row.get("generation")?,
+        },
+    })
+}
+
+/// Sets the columns of a response, and the verdicts on its lines.
+fn judge(response: &mut ApiResponse, lines: &mut [Line]) {
+    lines.sort_by(|a, b| counting_order(a).cmp(&counting_order(b)));
+    let Some(counted) = lines.first() else {
+        return;
+    };
+    let earliest = lines
+        .iter()
+        .min_by(|a, b| age_order(a).cmp(&age_order(b)))
+        .expect("there is a line");
+    let (usage, first) = (&counted.usage, &earliest.usage);
+    response.request_id.clone_from(&usage.request_id);
+    response.model.clone_from(&usage.model);
+    response.service_tier.clone_from(&usage.service_tier);
+    response.speed.clone_from(&usage.speed);
+    response.inference_geo.clone_from(&usage.inference_geo);
+    response.input_tokens = usage.input_tokens;
+    response.output_tokens = usage.output_tokens;
+    response.cache_write_tokens = usage.cache_write_tokens;
+    response.cache_write_5m_tokens = usage.cache_write_5m_tokens;
+    response.cache_write_1h_tokens = usage.cache_write_1h_tokens;
+    response.cache_read_tokens = usage.cache_read_tokens;
+    response.thinking_tokens = usage.thinking_tokens;
+    response.web_search_count = usage.web_search_count;
+    response.recorded_cost_usd = usage.recorded_cost_usd;
+    response.visible_char_count = visible_chars(usage, lines);
+    response.message_id = Some(first.message_id);
+    response.session_id.clone_from(&first.session_id);
+    response.agent_key = first.agent_key;
+    response.responded_at.clone_from(&first.sent_at);
+    response.line_count = Some(lines.len() as i64);
+    response.stop_reason = lines.iter().find_map(|line| line.usage.stop_reason.clone());
+    judge_quality(response, earliest.version.as_deref());
+
+    let (counted, others) = lines.split_first_mut().expect("there is a line");
+    counted.usage.is_counted = true;
+    counted.usage.duplicate_reason = None;
+    for line in others {
+        line.usage.is_counted = false;
+        line.usage.duplicate_reason = Some(duplicate_reason(line, counted).to_string());
+    }
+}
+
+/// The line that is counted comes first.
+fn counting_order(line: &Line) -> impl Ord {
+    let usage = &line.usage;
+    let input = [
+        usage.input_tokens,
+        usage.cache_write_tokens,
+        usage.cache_read_tokens,
+    ];
+    (
+        usage.is_sidechain, // a replay in a sidechain never wins over the conversation itself
+        Reverse(usage.output_tokens.unwrap_or(-1)), // early lines have a placeholder
+        Reverse(input.into_iter().flatten().map(i128::from).sum::<i128>()),
+        usage.is_progress, // the agent's own line before what its parent saw of it
+        usage.speed.is_none(), // early lines of some versions lack it
+        Reverse((usage.line_number, usage.byte_offset)),
+        &line.file,
+    )
+}
+
+/// The earliest line comes first.
+fn age_order(line: &Line) -> impl Ord {
+    let usage = &line.usage;
+    (
+        usage.sent_at.is_none(),
+        &usage.sent_at,
+        usage.is_progress,
+        &line.file,
+        usage.byte_offset,
+    )
+}
+
+/// The characters of all lines in the file of the counted one; copies elsewhere say the same again.
+fn visible_chars(counted: &UsageLine, lines: &[Line]) -> Option<i64> {
+    let mut chars: BTreeMap<i64, i64> = BTreeMap::new();
+    for usage in lines.iter().map(|line| &line.usage) {
+        if (usage.file_id, usage.is_progress) == (counted.file_id, counted.is_progress)
+            && let Some(count) = usage.visible_char_count
+        {
+            let most = chars.entry(usage.message_id).or_insert(count);
+            *most = count.max(*most);
+        }
+    }
+    (!chars.is_empty()).then(|| chars.values().sum())
+}
+
+/// How far the output can be trusted.
+fn judge_quality(response: &mut ApiResponse, version: Option<&str>) {
+    let version = version.and_then(version_number).unwrap_or(0);
+    let visible = response.visible_char_count.unwrap_or(0);
+    let output = response.output_tokens.unwrap_or(0);
+    let quality = if visible > 400 && visible > output.saturating_mul(15) {
+        "placeholder"
+    } else if response.stop_reason.is_none()
+        && (output <= 12 || (2_001_009..=2_001_052).contains(&version))
+    {
+        "suspect"
+    } else {
+        "final"
+    };
+    // From about 2.1.100 on thinking is no longer written down, and the text tells too little.
+    let is_estimated = quality != "final" && version < 2_001_100;
+    response.usage_quality = Some(quality);
+    response.estimated_output_tokens = is_estimated.then_some((visible * 10 + 33) / 34);
+}
+
+/// Why a line is not counted.
+fn duplicate_reason(line: &Line, counted: &Line) -> &'static str {
+    let (usage, other) = (&line.usage, &counted.usage);
+    let is_same_path = (&line.file.machine, &line.file.root_path, &line.file.path)
+        == (
+            &counted.file.machine,
+            &counted.file.root_path,
+            &counted.file.path,
+        );
+    if usage.is_progress {
+        "progress_echo"
+    } else if (usage.file_id, usage.message_id) == (other.file_id, other.message_id) {
+        "same_file_replay"
+    } else if usage.file_id == other.file_id {
+        "streaming"
+    } else if is_same_path {
+        "rewritten_file"
+    } else if usage.is_sidechain {
+        "sidechain_replay"
+    } else if usage.is_fork {
+        "fork_copy"
+    } else {
+        "resume_copy"
+    }
+}
