@@ -470,7 +470,6 @@ create index tool_results_rejected on tool_results (message_id) where outcome = 
 create index tool_results_interrupted on tool_results (message_id) where outcome = 'interrupted';
 create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
 create index tool_results_without_call on tool_results (source_tool_use_id) where tool_use_id is null;
-create index tool_results_by_source on tool_results (source_tool_use_id) where source_tool_use_id is not null;
 
 create table file_changes (
     -- One row per file changed by a tool call.

@@ -5,6 +5,7 @@
 use crate::database::Inserter;
 use crate::error::Result;
 use rusqlite::Statement;
+use rusqlite::types::{ToSql, ToSqlOutput, Value};
 
 /// A row of a table.
 pub trait Row {
@@ -19,6 +20,17 @@ pub trait Row {
     /// The same with a row that is not needed any more. SQLite has its own copy of a text before it writes it, so a very
     /// long one is not held once more meanwhile.
     fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
+}
+
+/// Binds the values of a row. Most are NULL, and so is what is not bound.
+fn bind(statement: &mut Statement<'_>, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+    statement.clear_bindings();
+    for (number, value) in (1..).zip(values) {
+        if !matches!(value.to_sql()?, ToSqlOutput::Owned(Value::Null)) {
+            statement.raw_bind_parameter(number, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// Declares the struct of a table and how it is written. `"column" => field` where Rust cannot use the column's name.
@@ -37,14 +49,12 @@ macro_rules! tables {
             const COLUMNS: &'static [&'static str] = &[$($column),*];
 
             fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-                statement.execute(rusqlite::params![$(self.$field),*])
+                bind(statement, rusqlite::params![$(self.$field),*])?;
+                statement.raw_execute()
             }
 
             fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-                let values = rusqlite::params![$(self.$field),*];
-                for (index, value) in values.iter().enumerate() {
-                    statement.raw_bind_parameter(index + 1, value)?;
-                }
+                bind(statement, rusqlite::params![$(self.$field),*])?;
                 drop(self);
                 statement.raw_execute()
             }

@@ -40,7 +40,7 @@ where tool_result_id is not null
 update tool_results
 set elapsed_ms = null
 where elapsed_ms is not null
-    and source_tool_use_id in (select tool_use_id from touched_tool_uses)
-    and not exists (select 1 from answers where answers.tool_use_id = tool_results.source_tool_use_id);
+    and tool_use_id is null
+    and source_tool_use_id in (select tool_use_id from touched_tool_uses);
 
 drop table answers;
