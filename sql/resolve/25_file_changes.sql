@@ -1,6 +1,10 @@
 -- What the calls changed, by what their answers tell, else by their input. Calls that failed changed nothing.
+insert or ignore into touched_changes (tool_use_id)
+select tool_use_id
+from touched_tool_uses;
+
 delete from file_changes
-where tool_use_id in (select tool_use_id from touched_tool_uses);
+where tool_use_id in (select tool_use_id from touched_changes);
 
 insert into file_changes (
     tool_use_id, file_path, kind, lines_added, lines_removed, line_count_source, is_user_modified
@@ -16,7 +20,7 @@ select
         when tool_uses.input_lines_added is not null then 'input'
     end,
     tool_results.is_user_modified
-from touched_tool_uses
+from touched_changes
 cross join tool_uses using (tool_use_id)
 cross join tool_results using (tool_result_id)
 where tool_uses.change_kind is not null

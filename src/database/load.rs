@@ -128,11 +128,13 @@ pub struct Loader<'c> {
     /// Those that are not written yet.
     new_responses: BTreeMap<i64, NewResponse>,
     named_models: HashSet<String>,
-    /// Calls without an answer, of which nothing else depends on it, and when they were made in milliseconds since 1970.
-    open_calls: HashMap<String, i64>,
+    /// Calls without an answer.
+    open_calls: HashMap<String, OpenCall>,
     touched_sessions: HashSet<String>,
     touched_responses: HashSet<i64>,
     touched_tool_uses: HashSet<String>,
+    /// Calls that are settled, but for what they changed.
+    touched_changes: HashSet<String>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -145,6 +147,14 @@ struct OpenFile {
     parsed: u64,
     newline_count: i64,
     blank_line_count: i64,
+}
+
+/// A call that waits for its answer.
+struct OpenCall {
+    /// When it was made, in milliseconds since 1970.
+    time: i64,
+    /// Whether it changes a file.
+    is_change: bool,
 }
 
 impl<'c> Loader<'c> {
@@ -182,6 +192,7 @@ impl<'c> Loader<'c> {
             touched_sessions: HashSet::new(),
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
+            touched_changes: HashSet::new(),
             counts: Counts::default(),
         }
     }
@@ -313,6 +324,10 @@ impl<'c> Loader<'c> {
         }
         let mut touch = self.connection.prepare_cached(sql::TOUCH_TOOL_USE)?;
         for tool_use_id in self.touched_tool_uses.drain() {
+            touch.execute([tool_use_id])?;
+        }
+        let mut touch = self.connection.prepare_cached(sql::TOUCH_CHANGE)?;
+        for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
         super::resolve(self.connection)?;
@@ -823,14 +838,18 @@ impl<'c> Loader<'c> {
     /// Remembers a new call, of which most get their one answer at once. The others are left to the commit.
     fn note_call(&mut self, call: &ToolUse, sent_at: Option<&str>) -> Result<()> {
         let mut orphan = self.connection.prepare_cached(sql::FIND_ORPHANED_RESULT)?;
-        let is_plain = call.change_kind.is_none() && call.name.as_deref() != Some("WebSearch");
+        let is_plain = call.name.as_deref() != Some("WebSearch");
         match sent_at.and_then(timestamp::to_milliseconds) {
             Some(time) if is_plain && !orphan.exists([&call.tool_use_id])? => {
                 // An answer mostly follows its call at once: a short memory is enough.
                 if self.open_calls.len() >= 4096 {
                     self.open_calls.clear();
                 }
-                self.open_calls.insert(call.tool_use_id.clone(), time);
+                let open = OpenCall {
+                    time,
+                    is_change: call.change_kind.is_some(),
+                };
+                self.open_calls.insert(call.tool_use_id.clone(), open);
             }
             _ => self.touch_tool_use(&call.tool_use_id),
         }
@@ -844,9 +863,12 @@ impl<'c> Loader<'c> {
             return Ok(());
         };
         let answered = sent_at.and_then(timestamp::to_milliseconds);
-        if let (Some(called), Some(answered)) = (self.open_calls.remove(tool_use_id), answered) {
+        if let (Some(call), Some(answered)) = (self.open_calls.remove(tool_use_id), answered) {
             result.tool_use_id = Some(tool_use_id.clone());
-            result.elapsed_ms = Some(answered - called);
+            result.elapsed_ms = Some(answered - call.time);
+            if call.is_change {
+                self.touched_changes.insert(tool_use_id.clone());
+            }
             self.connection
                 .prepare_cached(sql::ANSWER_TOOL_USE)?
                 .execute(params![tool_use_id, result.tool_result_id])?;
