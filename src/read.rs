@@ -140,21 +140,26 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     })
 }
 
-/// The bytes before an offset that belong to the line at it: back to a newline, or to what is parsed.
+/// The bytes before an offset that belong to the line at it: back to a newline, or to what is parsed. No more than the line
+/// is in memory at once, however much stands before it.
 fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
-    let mut span = 1 << 16;
-    loop {
-        let from = offset.saturating_sub(span).max(parsed);
-        let mut before = bytes.read_at(from, offset - from)?;
-        if let Some(newline) = memrchr(b'\n', &before) {
-            before.drain(..=newline);
-            return Ok(before);
-        }
-        if from == parsed {
-            return Ok(before);
-        }
-        span *= 4;
+    const FEW: u64 = 1 << 16;
+    let mut from = offset.saturating_sub(FEW).max(parsed);
+    let mut before = bytes.read_at(from, offset - from)?;
+    if let Some(newline) = memrchr(b'\n', &before) {
+        before.drain(..=newline);
+        return Ok(before);
     }
+    while from > parsed {
+        let end = from;
+        from = end.saturating_sub(CHUNK_BYTES).max(parsed);
+        let before = bytes.read_at(from, end - from)?;
+        if let Some(newline) = memrchr(b'\n', &before) {
+            from += newline as u64 + 1;
+            break;
+        }
+    }
+    bytes.read_at(from, offset - from)
 }
 
 impl Section {
