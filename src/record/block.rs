@@ -1,7 +1,8 @@
 //! The blocks of a message's content.
 
 use super::json::{self, Lenient};
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -64,15 +65,9 @@ macro_rules! content_of {
     ($block:ident) => {
         impl<'de: 'a, 'a> Deserialize<'de> for Lenient<'a, ContentOf<'a, $block<'a>>> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Either<'a>(PhantomData<&'a ()>);
-                impl<'de: 'a, 'a> Visitor<'de> for Either<'a> {
+                struct List<'a>(PhantomData<&'a ()>);
+                impl<'de: 'a, 'a> Visitor<'de> for List<'a> {
                     type Value = Lenient<'a, ContentOf<'a, $block<'a>>>;
-                    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                        Ok(Lenient::Is(ContentOf::Text(Cow::Borrowed(text))))
-                    }
-                    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                        Ok(Lenient::Is(ContentOf::Text(Cow::Owned(text.to_string()))))
-                    }
                     fn visit_seq<A: SeqAccess<'de>>(
                         self,
                         mut list: A,
@@ -85,7 +80,13 @@ macro_rules! content_of {
                     }
                     json::other_visits!(map);
                 }
-                deserializer.deserialize_any(Either(PhantomData))
+                let raw = <&RawValue>::deserialize(deserializer)?;
+                match json::text(raw.get()) {
+                    Some(text) => Ok(Lenient::Is(ContentOf::Text(text))),
+                    None => serde_json::Deserializer::from_str(raw.get())
+                        .deserialize_any(List(PhantomData))
+                        .map_err(D::Error::custom),
+                }
             }
         }
     };

@@ -1,5 +1,6 @@
 //! Lenient JSON objects: typed where the type is as expected, kept as JSON where it is not.
 
+use memchr::memchr;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -38,11 +39,15 @@ pub enum Lenient<'a, T> {
 
 /// Parses a text that is one JSON object and nothing else.
 pub fn parse_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
+    // The parser would say what it found instead: a string of whatever length.
+    if !json.trim_ascii_start().starts_with('{') {
+        return Err(de::Error::custom("not an object"));
+    }
     serde_json::from_str(json)
 }
 
 /// Declares a struct for a JSON object. Field kinds:
-/// `text`, `flag`, `number` (short scalars), `nullable` (text or an explicit null), `long_text` (parsed in one pass),
+/// `text`, `flag`, `number` (short scalars), `nullable` (text or an explicit null), `long_text` (anything else is written again),
 /// `raw` (any value, as JSON), and the name of another struct.
 macro_rules! object {
     (
@@ -257,18 +262,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Lenient<'a, Cow<'a, str>> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text<'a>(std::marker::PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Text<'a> {
+        struct Other<'a>(std::marker::PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for Other<'a> {
             type Value = Lenient<'a, Cow<'a, str>>;
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Lenient::Is(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Lenient::Is(Cow::Owned(text.to_string())))
-            }
             other_visits!(list, map);
         }
-        deserializer.deserialize_any(Text(std::marker::PhantomData))
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        match text(raw.get()) {
+            Some(text) => Ok(Lenient::Is(text)),
+            None => serde_json::Deserializer::from_str(raw.get())
+                .deserialize_any(Other(std::marker::PhantomData))
+                .map_err(de::Error::custom),
+        }
     }
 }
 
@@ -279,14 +284,61 @@ pub fn read_scalar<'a, T>(raw: &'a RawValue, read: fn(&'a str) -> Option<T>) -> 
     }
 }
 
-/// A JSON string.
+/// A JSON string. The parser would hold a text with escapes twice, and it may be very long.
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(json).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
+    match memchr(b'\\', inner.as_bytes()) {
+        Some(_) => unescape(inner).map(Cow::Owned),
+        None => Some(Cow::Borrowed(inner)),
     }
+}
+
+/// A text without its escapes; nothing if one of them is no character.
+fn unescape(escaped: &str) -> Option<String> {
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let (character, length) = escape(&rest.as_bytes()[at..])?;
+        text.push(character);
+        rest = &rest[at + length..];
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// The character that an escape stands for, and the length of the escape.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let character = match bytes.get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => return unicode_escape(bytes),
+        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+        _ => return None,
+    };
+    Some((character, 2))
+}
+
+/// `\uXXXX`, or two of them for a character that UTF-16 writes as a pair.
+fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = utf16_unit(bytes)?;
+    if let Some(character) = char::from_u32(first.into()) {
+        return Some((character, 6));
+    }
+    let second = utf16_unit(&bytes[6..])?;
+    let character = char::decode_utf16([first, second]).next()?.ok()?;
+    Some((character, 12))
+}
+
+fn utf16_unit(bytes: &[u8]) -> Option<u16> {
+    let digits = bytes.get(..6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | value as u16)
+    })
 }
 
 pub fn nullable_text(json: &str) -> Option<Option<Cow<'_, str>>> {
@@ -319,6 +371,8 @@ pub fn number(json: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
 
     object! {
         /// For the tests.
@@ -374,6 +428,22 @@ mod tests {
     fn the_last_of_two_equal_keys_wins() {
         let sample: Sample = parse_object(r#"{"name":"a","name":"b"}"#).unwrap();
         assert_eq!(sample.name.as_deref(), Some("b"));
+    }
+
+    proptest! {
+        #[test]
+        fn escapes_are_read_as_the_parser_reads_them(
+            parts in proptest::collection::vec(
+                "[a-zé😀]{0,3}|\\\\[\"\\\\/bfnrtux]|\\\\u[0-9a-fD8-9]{4}|\\\\ud83d\\\\ude00", 0..6
+            )
+        ) {
+            let json = format!("\"{}\"", parts.concat());
+            // A quotation mark may end it early.
+            if serde_json::from_str::<IgnoredAny>(&json).is_ok() {
+                let parsed = serde_json::from_str::<String>(&json).ok();
+                assert_eq!(text(&json).as_deref(), parsed.as_deref(), "{json}");
+            }
+        }
     }
 
     #[test]
