@@ -6,8 +6,11 @@
 -- Conventions: times are UTC text like 2026-01-31T09:15:00.000Z; a column of our own words names the field of the
 -- source in its comment; whatever has no column of its own stands in the `*_json` column of its row; a NULL means
 -- "not said in the source". A reference whose target is not in the database keeps its text and has a NULL key.
--- Every table has a natural key, declared or indexed as `unique` or a text primary key: integer keys follow the order of arrival
--- and mean nothing outside one database. Texts that can be long stand last: SQLite reads a row up to the column it needs.
+-- The whole text of a message stands in content_blocks.text, that of a tool result in tool_results.content, the input of a
+-- call in tool_uses.input_json. A column that repeats a text, or a part of it, has at most 1,000,000 characters of it.
+-- Every table has a natural key, declared or indexed as `unique` or a text primary key: integer keys follow the order of
+-- arrival and mean nothing outside one database. Texts that can be long stand last: SQLite reads a row up to the column it
+-- needs.
 
 -------------------------------------------------------------------------------------------------------------------
 -- Provenance
@@ -143,7 +146,7 @@ create table sessions (
     agent_name text, -- agentName, as /rename sets it
     slug text, -- nickname that plan files are named for
     tag text,
-    first_prompt text, -- what the person said first
+    first_prompt text, -- what the person said first; of a longer text the first 1,000,000 characters
     last_prompt text, -- lastPrompt, shortened by Claude Code
     start_cwd text, -- the working directory it began in
     relocated_cwd text, -- where /cd moved it
@@ -275,7 +278,7 @@ create table messages (
         'machine' -- written by the program in the person's place: machine_kind
     )), -- who wrote the text of a user record, of a queued one or of a local command
     machine_kind text, -- of machine texts: task_notification, command_output, hook, timer, ...
-    prompt_text text, -- what the person typed, where it is not all of the message's text
+    prompt_text text, -- what the person typed, where it is not all of the message's text; its first 1,000,000 characters
     command_name text, -- of a slash command, with the slash
     command_arguments text,
     plan_session_id text, -- the session whose plan is handed over here
@@ -395,7 +398,7 @@ create table tool_uses (
     tool_result_id integer references tool_results (tool_result_id) deferrable initially deferred, -- the earliest answer; NULL while there is none
     name text,
     mcp_server text, -- of mcp__<server>__<tool>
-    command text, -- the inputs that people filter by; all of them stand in input_json
+    command text, -- the inputs that people filter by, the first 1,000,000 characters; all of them stand in input_json
     file_path text, -- file_path, notebook_path or path
     pattern text,
     url text,
@@ -1002,7 +1005,7 @@ create table bi_feedback (
     git_branch TEXT,
     project TEXT not null,
     machine TEXT not null,
-    text_length BIGINT not null, -- characters that the person typed
+    text_length BIGINT not null, -- characters that the person typed, 1,000,000 at most
     is_trivial BOOLEAN not null check (is_trivial in (0, 1)),
     said_at TIMESTAMP,
     said_unix BIGINT,
@@ -1059,7 +1062,8 @@ create table settings (
 ) strict;
 
 -- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.
--- The text is not stored a second time: it is read from the view search_texts.
+-- The text is not stored a second time: it is read from the view search_texts. Of a text the first 1,000,000 characters
+-- can be found.
 create virtual table search using fts5 (
     text, content="search_texts", content_rowid="block_id", tokenize="unicode61 remove_diacritics 2"
 );

@@ -2,6 +2,7 @@
 //! column names. Pure: what a line becomes depends on the line and on the path of its file.
 
 mod agent_link;
+mod beginning;
 mod change;
 mod content;
 mod document;

@@ -289,6 +289,50 @@ fn of_one_uuid_in_two_files_the_earlier_line_is_the_message() {
 }
 
 #[test]
+fn the_beginning_of_a_very_long_text_can_be_found_and_all_of_it_is_kept() {
+    let text = |first: &str| format!("{first} {} zither", "tea ".repeat(300_000));
+    let lines = |word: &str, time: &str| {
+        [
+            user("u1", &text(word), at(time)),
+            call("u2", "toolu_1", "Bash", json!({"command": text(word)})),
+        ]
+        .map(|line| format!("{line}\n"))
+        .concat()
+    };
+    let sandbox = Sandbox::new();
+    sandbox.write(&file(S2), lines("xylophone", "11:00:00"));
+    sandbox.sync();
+    let found = |word: &str| {
+        sandbox.count(&format!(
+            "select count(*) from search where search match '{word}'"
+        ))
+    };
+    assert_eq!(
+        ["xylophone", "zither", "tea"].map(found),
+        [2, 0, 2],
+        "the first million characters"
+    );
+    // Another line takes its place: what was put into the index is what is taken out.
+    sandbox.write(&file(S1), lines("kettledrum", "09:00:00"));
+    sandbox.sync();
+    assert_eq!(["xylophone", "kettledrum", "zither"].map(found), [0, 2, 0]);
+    assert_eq!(
+        sandbox.query(
+            "select length(text), substr(text, -6), length(first_prompt), length(command), length(input_json ->> 'command')
+            from content_blocks join messages using (message_id) join sessions using (session_id)
+            join tool_uses on tool_uses.tool_use_id = 'toolu_1'
+            where uuid = 'u1'"
+        ),
+        ["1200018|zither|1000000|1000000|1200018"]
+    );
+    assert_eq!(
+        sandbox.query("select length(text) from prompts"),
+        ["1000000"]
+    );
+    sandbox.check();
+}
+
+#[test]
 fn of_one_uuid_in_one_file_the_last_line_is_the_message() {
     let sandbox = session(&[
         user("a", "first", at("10:00:00")),

@@ -226,7 +226,7 @@ set
         )
     ),
     first_prompt = (
-        select coalesce(messages.prompt_text, content_blocks.text)
+        select substr(coalesce(messages.prompt_text, content_blocks.text), 1, 1000000)
         from messages
         left join content_blocks
             on content_blocks.message_id = messages.message_id
@@ -235,7 +235,7 @@ set
         where messages.session_id = sessions.session_id
             and messages.prompt_kind in ('human', 'sdk_prompt', 'slash_command', 'bash_command')
             and messages.agent_key is null
-            and coalesce(messages.prompt_text, content_blocks.text) is not null
+            and (messages.prompt_text is not null or content_blocks.text is not null)
         order by messages.sent_at, messages.uuid, content_blocks.position
         limit 1
     ),

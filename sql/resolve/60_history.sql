@@ -1,6 +1,7 @@
--- Which message a line of history.jsonl became: one of its session with the same text, else one of the same moment.
+-- Which message a line of history.jsonl became: one of its session with the same text, else one of the same moment. The
+-- first 1,000,000 characters tell.
 create temp table open_prompts as
-select history_prompt_id, session_id, trim(display) as display, prompted_at
+select history_prompt_id, session_id, trim(substr(display, 1, 1000000)) as display, prompted_at
 from history_prompts
 where match_kind is null
     or session_id in (select session_id from touched_sessions);
@@ -8,16 +9,16 @@ where match_kind is null
 create temp table said_prompts as
 select
     messages.message_id, messages.session_id, messages.uuid, messages.sent_at, messages.prompt_kind,
-    trim(coalesce(
+    trim(substr(coalesce(
         case messages.prompt_kind when 'bash_command' then '!' || messages.prompt_text else messages.prompt_text end,
         (
-            select group_concat(content_blocks.text, char(10) order by content_blocks.position)
+            select group_concat(substr(content_blocks.text, 1, 1000000), char(10) order by content_blocks.position)
             from content_blocks
             where content_blocks.message_id = messages.message_id
                 and content_blocks.type = 'text'
                 and content_blocks.part_number = 0
         )
-    )) as said
+    ), 1, 1000000)) as said
 from (select distinct session_id from open_prompts) as asked
 cross join messages indexed by messages_by_prompt using (session_id)
 where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt');

@@ -1,6 +1,6 @@
 create view prompts as
 -- One row per thing that the person said, wherever it was written: prompts, commands, answers to questions, reasons for a
--- rejection, and what was typed while Claude worked.
+-- rejection, and what was typed while Claude worked. Of a longer text it has the first 1,000,000 characters.
 with queue as (
     -- What became of a prompt that was typed while Claude worked.
     select
@@ -65,17 +65,17 @@ select
         when messages.prompt_source = 'queued' then 'queued'
         else 'user'
     end as delivery,
-    coalesce(messages.prompt_text, (
+    substr(coalesce(messages.prompt_text, (
         select group_concat(text, char(10))
         from (
-            select content_blocks.text
+            select substr(content_blocks.text, 1, 1000000) as text
             from content_blocks
             where content_blocks.message_id = messages.message_id
                 and content_blocks.type = 'text'
                 and content_blocks.part_number = 0
             order by content_blocks.position
         )
-    )) as text,
+    )), 1, 1000000) as text,
     null as question,
     messages.command_name,
     messages.command_arguments,
@@ -91,8 +91,8 @@ union all
 -- Typed while a tool ran, and delivered beside its result (2.1.19 to 2.1.37).
 select
     messages.session_id, messages.agent_key, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
-    content_blocks.text, null, null, null, messages.permission_mode, messages.git_branch, messages.version,
-    messages.sent_at
+    substr(content_blocks.text, 1, 1000000), null, null, null, messages.permission_mode, messages.git_branch,
+    messages.version, messages.sent_at
 from messages
 join content_blocks using (message_id)
 where messages.prompt_kind = 'tool_result'

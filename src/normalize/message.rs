@@ -4,7 +4,7 @@ use super::extra::Extra;
 use super::prompt::{self, Question};
 use super::tool::{self, Carrier, Entries};
 use super::unknown::Unknown;
-use super::{Position, agent_link, content, notification, usage};
+use super::{Position, agent_link, beginning, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
     Content, ContentOf, Lenient, Message as EchoMessage, Record, Rest, json_number, json_text,
@@ -243,7 +243,7 @@ fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_
         .filter(is_text)
         .filter_map(|row| row.block.text.as_deref())
         .collect();
-    let text = texts.join("\n");
+    let text = beginning::joined(&texts);
     let question = Question {
         record: message.kind.as_deref().unwrap_or_default(),
         subtype: message.subtype.as_deref(),

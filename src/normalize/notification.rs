@@ -1,5 +1,6 @@
 //! Notices about tasks in the background: agents, commands, monitors, workflows.
 
+use super::beginning;
 use crate::record::{object, parse_object};
 use crate::rows::TaskNotification;
 
@@ -44,8 +45,8 @@ fn old_notice(json: &str) -> Option<TaskNotification> {
         task_id: Some(notice.task_id?.into_owned()),
         tool_use_id: Some(notice.tool_use_id?.into_owned()),
         status: notice.status.map(Into::into),
-        summary: notice.summary.map(Into::into),
-        result: notice.result.map(Into::into),
+        summary: notice.summary.map(beginning::owned),
+        result: notice.result.map(beginning::owned),
         ..TaskNotification::default()
     })
 }
@@ -55,7 +56,7 @@ fn inside(text: &str, tag: &str) -> Option<String> {
     let (_, behind) = text.split_once(&format!("<{tag}>"))?;
     let (inside, _) = behind.rsplit_once(&format!("</{tag}>"))?;
     let inside = inside.trim();
-    (!inside.is_empty()).then(|| inside.to_string())
+    (!inside.is_empty()).then(|| beginning::of(inside).to_string())
 }
 
 #[cfg(test)]

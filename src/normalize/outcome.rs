@@ -1,5 +1,7 @@
 //! How a tool call ended. Texts are matched at their start: transcripts about Claude Code quote them.
 
+use super::beginning;
+
 /// What a tool call ended with.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -200,7 +202,7 @@ fn denial_reason(ending: &Ending<'_>) -> Option<String> {
         .map(str::trim)
         .filter(|feedback| !feedback.is_empty())
     {
-        return Some(feedback.to_string());
+        return Some(beginning::of(feedback).to_string());
     }
     [Some(ending.content), ending.returned_text]
         .into_iter()
@@ -211,7 +213,7 @@ fn denial_reason(ending: &Ending<'_>) -> Option<String> {
                 .find_map(|wording| text.split_once(wording))?;
             Some(reason.trim())
                 .filter(|reason| !reason.is_empty())
-                .map(str::to_string)
+                .map(|reason| beginning::of(reason).to_string())
         })
 }
 

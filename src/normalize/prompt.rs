@@ -1,5 +1,6 @@
 //! Who wrote the text of a user record: the person, or a program in the person's place. One procedure, first match wins.
 
+use super::beginning;
 use std::borrow::Cow;
 
 /// What is asked about.
@@ -30,7 +31,7 @@ pub struct Question<'a> {
     /// `promptSource`
     pub prompt_source: Option<&'a str>,
     pub entrypoint: Option<&'a str>,
-    /// The texts of the content, joined by newlines.
+    /// The text of the content; of several the beginning, joined by newlines.
     pub text: &'a str,
 }
 
@@ -42,7 +43,7 @@ pub struct Prompt {
     pub kind: &'static str,
     /// Of machine texts: what wrote it.
     pub machine: Option<Cow<'static, str>>,
-    /// What the person typed, where it is not all of the text.
+    /// What the person typed, where it is not all of the text. This and the arguments are the beginning of it.
     pub text: Option<String>,
     /// Of slash commands: the name with its slash.
     pub command_name: Option<String>,
@@ -149,16 +150,14 @@ fn classify_text(question: &Question<'_>) -> Prompt {
     }
     if text.starts_with("<bash-input>") {
         return Prompt {
-            text: Some(inside(&text, "bash-input").unwrap_or_default().to_string()),
+            text: Some(beginning::of(inside(&text, "bash-input").unwrap_or_default()).to_string()),
             ..Prompt::of("bash_command")
         };
     }
     if text.starts_with("<user-memory-input>") {
         return Prompt {
             text: Some(
-                inside(&text, "user-memory-input")
-                    .unwrap_or_default()
-                    .to_string(),
+                beginning::of(inside(&text, "user-memory-input").unwrap_or_default()).to_string(),
             ),
             ..Prompt::of("memory_note")
         };
@@ -175,7 +174,7 @@ fn classify_text(question: &Question<'_>) -> Prompt {
         false => "human",
     };
     Prompt {
-        text: (text != question.text).then(|| text.into_owned()),
+        text: (text != question.text).then(|| beginning::owned(text)),
         ..Prompt::of(kind)
     }
 }
@@ -198,7 +197,7 @@ fn typed(text: &str) -> Cow<'_, str> {
         }
     }
     match rest.contains("<pasted_content") {
-        true => Cow::Owned(unwrap_pastes(rest)),
+        true => Cow::Owned(unwrap_pastes(beginning::of(rest))),
         false => Cow::Borrowed(rest),
     }
 }
@@ -251,7 +250,10 @@ fn slash_command(text: &str) -> Option<Prompt> {
         rest = behind.trim_start();
     }
     let name = name.or(message)?;
-    let arguments = arguments.filter(|arguments| !arguments.is_empty());
+    let name = beginning::of(name);
+    let arguments = arguments
+        .filter(|arguments| !arguments.is_empty())
+        .map(beginning::of);
     Some(Prompt {
         command_name: Some(format!("/{}", name.trim_start_matches('/'))),
         command_arguments: arguments.map(str::to_string),

@@ -1,5 +1,6 @@
 //! Tool calls, and what they returned.
 
+use super::beginning;
 use super::change::{self, Change};
 use super::extra::Extra;
 use super::outcome::{Ending, outcome};
@@ -36,18 +37,18 @@ pub fn tool_use(id: &str, name: Option<&str>, input_json: Option<&str>) -> ToolU
         tool_use_id: id.to_string(),
         name: name.map(str::to_string),
         mcp_server: name.and_then(mcp_server).map(str::to_string),
-        command: input.command.map(Into::into),
+        command: input.command.map(beginning::owned),
         file_path: input
             .file_path
             .or(input.notebook_path)
             .or(input.path)
-            .map(Into::into),
-        pattern: input.pattern.map(Into::into),
-        url: input.url.map(Into::into),
-        query: input.query.map(Into::into),
-        description: input.description.map(Into::into),
-        subagent_type: input.subagent_type.map(Into::into),
-        skill: input.skill.map(Into::into),
+            .map(beginning::owned),
+        pattern: input.pattern.map(beginning::owned),
+        url: input.url.map(beginning::owned),
+        query: input.query.map(beginning::owned),
+        description: input.description.map(beginning::owned),
+        subagent_type: input.subagent_type.map(beginning::owned),
+        skill: input.skill.map(beginning::owned),
         change_kind: change.as_ref().map(|change| change.kind),
         input_json: input_json.map(str::to_string),
         input_lines_added: change.as_ref().and_then(|change| change.lines_added),
@@ -119,7 +120,7 @@ pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&
     let mut returned = carrier.returned;
     for block in blocks.iter_mut() {
         if let Some(result) = &mut block.tool_result {
-            let returned = Returned::read(returned.take());
+            let mut returned = Returned::read(returned.take());
             judge(result, carrier, &returned);
             result.details_json = returned.details(result.content.as_deref().unwrap_or_default());
             block.git_operations = returned.git_operations();
@@ -261,13 +262,15 @@ impl<'a> Returned<'a> {
 
     /// What is not said by the text of the result or the input of the call: without what repeats them, whole files and
     /// image bytes, all of which the archive has.
-    fn details(&self, result: &str) -> Option<String> {
+    fn details(&mut self, result: &str) -> Option<String> {
         let json = self.json?;
         match json.as_bytes().first() {
-            Some(b'"') => match &self.text {
-                Some(text) if repeats_error(text, result) => None,
-                _ => Some(json.to_string()),
-            },
+            Some(b'"') => {
+                // Gone before the next copy is made: it may be long.
+                let text = self.text.take();
+                let is_repeated = text.is_some_and(|text| repeats_error(&text, result));
+                (!is_repeated).then(|| json.to_string())
+            }
             Some(b'[') => (!all_said(json, result)).then(|| json.to_string()),
             Some(b'{') => {
                 let mut extra = Extra::default();
@@ -438,7 +441,7 @@ mod tests {
 
     fn details_of(json: &str, result: &str) -> Option<String> {
         let mut details = None;
-        returned(json, |returned| details = returned.details(result));
+        returned(json, |mut returned| details = returned.details(result));
         details
     }
 
