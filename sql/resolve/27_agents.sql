@@ -63,17 +63,25 @@ create index temp.agent_calls_by_call on agent_calls (tool_use_id);
 
 -- What each agent was told first.
 create temp table agent_prompts as
+with told as materialized ( -- so that no text is sorted, which may be very long
+    select
+        linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at, messages.uuid,
+        content_blocks.position,
+        prompt_key(content_blocks.text) as prompt_key,
+        content_blocks.text = 'Warmup' as is_warmup
+    from linked_agents
+    cross join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
+    cross join content_blocks using (message_id)
+    where content_blocks.text is not null
+)
+
 select
-    linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at,
-    content_blocks.text,
+    agent_key, session_id, agent_id, sent_at, prompt_key, is_warmup,
     row_number() over (
-        partition by linked_agents.agent_key
-        order by messages.sent_at is null, messages.sent_at, messages.uuid, content_blocks.position
+        partition by agent_key
+        order by sent_at is null, sent_at, uuid, position
     ) as prompt_number
-from linked_agents
-cross join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
-cross join content_blocks using (message_id)
-where content_blocks.text is not null;
+from told;
 
 delete from agent_prompts where prompt_number > 1;
 create index temp.agent_prompts_by_key on agent_prompts (agent_key);
@@ -83,7 +91,7 @@ set internal_kind = case
     when agents.agent_id like 'acompact-%' then 'compaction'
     when agents.agent_id like 'aprompt_suggestion-%' then 'prompt_suggestion'
     when agents.agent_id like 'aside_question-%' then 'side_question'
-    when agents.layout = 'flat' and agent_prompts.text = 'Warmup' then 'warmup'
+    when agents.layout = 'flat' and agent_prompts.is_warmup then 'warmup'
 end
 from linked_agents
 left join agent_prompts on agent_prompts.agent_key = linked_agents.agent_key
@@ -93,10 +101,10 @@ where linked_agents.agent_key = agents.agent_key;
 create temp table same_prompts as
 with unlinked_agents as (
     select
-        agent_prompts.agent_key, agent_prompts.session_id, prompt_key(agent_prompts.text) as prompt_key,
+        agent_prompts.agent_key, agent_prompts.session_id, agent_prompts.prompt_key,
         noted_agents.name,
         row_number() over (
-            partition by agent_prompts.session_id, prompt_key(agent_prompts.text)
+            partition by agent_prompts.session_id, agent_prompts.prompt_key
             order by agent_prompts.sent_at, agent_prompts.agent_id
         ) as prompt_rank
     from agent_prompts

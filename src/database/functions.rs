@@ -21,8 +21,8 @@ pub fn register(connection: &Connection) -> Result<()> {
         Ok(path.map(|path| repository_path(&path, original.as_deref()).to_string()))
     })?;
     connection.create_scalar_function("prompt_key", 1, flags, |context| {
-        let prompt: Option<String> = context.get(0)?;
-        Ok(prompt.map(|prompt| prompt_key(&prompt)))
+        let prompt = context.get_raw(0).as_str_or_null()?;
+        Ok(prompt.map(prompt_key))
     })?;
     connection.create_scalar_function("priced_model", 1, flags, |context| {
         let name: Option<String> = context.get(0)?;
@@ -135,10 +135,14 @@ fn prompt_key(prompt: &str) -> String {
         .map_or(prompt, |(_, body)| {
             body.trim_end().trim_end_matches("</teammate-message>")
         });
-    let words: Vec<String> = inside.split_whitespace().map(str::to_lowercase).collect();
-    blake3::hash(words.join(" ").as_bytes())
-        .to_hex()
-        .to_string()
+    let mut hasher = blake3::Hasher::new();
+    for (index, word) in inside.split_whitespace().enumerate() {
+        if index > 0 {
+            hasher.update(b" ");
+        }
+        hasher.update(word.to_lowercase().as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn last_part(path: &str) -> &str {
