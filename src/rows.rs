@@ -18,7 +18,7 @@ pub trait Row {
     fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
 
     /// The same with a row that is not needed any more. SQLite has its own copy of a text before it writes it, so a very
-    /// long one is not held once more meanwhile.
+    /// long one is not held once more meanwhile, nor until the next row comes.
     fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
 }
 
@@ -56,7 +56,9 @@ macro_rules! tables {
             fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
                 bind(statement, rusqlite::params![$(self.$field),*])?;
                 drop(self);
-                statement.raw_execute()
+                let written = statement.raw_execute();
+                statement.clear_bindings();
+                written
             }
         }
     )* };

@@ -9,7 +9,7 @@ use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
 use crate::rows::{
-    Agent, AgentLink, BlockRows, Document, EventRows, HistoryRows, Message, MessageRows,
+    Agent, AgentLink, BlockRows, Document, Event, EventRows, HistoryRows, Message, MessageRows,
     RejectedLine, Row, Rows, ToolResult, ToolUse, UnknownKind, Usage,
 };
 use crate::timestamp;
@@ -572,7 +572,6 @@ impl<'c> Loader<'c> {
         for mut line in rows.rejected_lines {
             line.file_id = file_id;
             line.line_number += first_line;
-            self.inserter.insert(&line)?;
             self.counts.rejected += 1;
             if self.counts.rejected_examples.len() < REJECTED_EXAMPLES {
                 let RejectedLine {
@@ -587,6 +586,7 @@ impl<'c> Loader<'c> {
                 );
                 self.counts.rejected_examples.push(example);
             }
+            self.inserter.insert_last(line)?;
         }
         self.write_unknown_kinds(&rows.unknown_kinds, file_id, path, first_line)
     }
@@ -602,7 +602,7 @@ impl<'c> Loader<'c> {
         self.last_message_id += 1;
         self.counts.messages += 1;
         rows.message.message_id = self.last_message_id;
-        self.inserter.insert(&rows.message)?;
+        self.insert_message(&mut rows.message)?;
         self.known_messages
             .insert(&rows.message.uuid, self.last_message_id);
         self.write_usage(rows.usage.take(), &rows.message, false)?;
@@ -626,6 +626,42 @@ impl<'c> Loader<'c> {
             }
             known => Ok(known),
         }
+    }
+
+    /// Inserts a message that is new. A long one keeps no text of its own that is written.
+    fn insert_message(&self, message: &mut Message) -> Result<()> {
+        let texts = [message.extra_json.as_ref(), message.user_feedback.as_ref()];
+        if !texts.into_iter().any(is_long) {
+            self.inserter.insert(message)?;
+            return Ok(());
+        }
+        let (extra_json, user_feedback) = (message.extra_json.take(), message.user_feedback.take());
+        self.inserter.insert_last(Message {
+            extra_json,
+            user_feedback,
+            ..message.clone()
+        })?;
+        Ok(())
+    }
+
+    /// Inserts a call if it is new, else gives it back.
+    fn insert_tool_use(
+        &mut self,
+        tool_use: ToolUse,
+        sent_at: Option<&str>,
+    ) -> Result<Option<ToolUse>> {
+        let mut find = self.connection.prepare_cached(sql::FIND_TOOL_USE_BLOCK)?;
+        if is_long(tool_use.input_json.as_ref()) && !find.exists([&tool_use.tool_use_id])? {
+            self.note_call(&tool_use, sent_at)?;
+            self.inserter.insert_last(tool_use)?;
+            return Ok(None);
+        }
+        if self.inserter.insert(&tool_use)? == 0 {
+            self.touch_tool_use(&tool_use.tool_use_id);
+            return Ok(Some(tool_use));
+        }
+        self.note_call(&tool_use, sent_at)?;
+        Ok(None)
     }
 
     /// Sets the keys of what a message names and is there: its parents, its agent and its response. What is not there yet
@@ -798,16 +834,13 @@ impl<'c> Loader<'c> {
         if let Some(mut tool_use) = rows.tool_use {
             tool_use.message_id = message_id;
             tool_use.block_id = block_id;
-            if self.inserter.insert(&tool_use)? == 0 {
-                self.touch_tool_use(&tool_use.tool_use_id);
+            if let Some(copy) = self.insert_tool_use(tool_use, sent_at)? {
                 tool_uses::add_copy(
                     self.connection,
                     &self.inserter,
-                    &tool_use,
+                    &copy,
                     extra_json.as_deref(),
                 )?;
-            } else {
-                self.note_call(&tool_use, sent_at)?;
             }
         }
         if let Some(mut result) = rows.tool_result {
@@ -959,7 +992,7 @@ impl<'c> Loader<'c> {
         let event = &mut rows.event;
         event.event_id = self.last_event_id;
         self.touch_session(event.session_id.as_deref());
-        self.inserter.insert(event)?;
+        self.insert_event(event)?;
         for mut backup in rows.file_backups {
             backup.event_id = event.event_id;
             self.inserter.insert(&backup)?;
@@ -982,6 +1015,18 @@ impl<'c> Loader<'c> {
                 .execute([leaf])?;
         }
         Ok(())
+    }
+
+    /// Inserts an event, of which the payload is not needed any more.
+    fn insert_event(&self, event: &mut Event) -> Result<usize> {
+        if !is_long(Some(&event.payload_json)) {
+            return self.inserter.insert(event);
+        }
+        let payload_json = std::mem::take(&mut event.payload_json);
+        self.inserter.insert_last(Event {
+            payload_json,
+            ..event.clone()
+        })
     }
 
     fn write_unknown_kinds(
@@ -1023,6 +1068,11 @@ impl<'c> Loader<'c> {
         }
         Ok(())
     }
+}
+
+/// Whether a text is so long that it is worth some work not to hold it more often than need be.
+fn is_long(text: Option<&String>) -> bool {
+    text.is_some_and(|text| text.len() > 1 << 20)
 }
 
 /// The lower of two version numbers.

@@ -9,10 +9,14 @@ pub struct Extra(String);
 impl Extra {
     /// Adds a key with its JSON value.
     pub fn push(&mut self, key: &str, json: &str) {
+        self.push_key(key);
+        self.0.push_str(json);
+    }
+
+    fn push_key(&mut self, key: &str) {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         push_string(&mut self.0, key);
         self.0.push(':');
-        self.0.push_str(json);
     }
 
     /// Adds a key with a text.
@@ -31,8 +35,16 @@ impl Extra {
 
     /// Adds a key with an object, if there is anything in it.
     pub fn push_object(&mut self, key: &str, object: Extra) {
-        if let Some(json) = object.finish() {
-            self.push(key, &json);
+        let Some(mut json) = object.finish() else {
+            return;
+        };
+        self.push_key(key);
+        // The shorter one is copied: the other may be very long.
+        if json.len() > self.0.len() {
+            json.insert_str(0, &self.0);
+            self.0 = json;
+        } else {
+            self.0.push_str(&json);
         }
     }
 
