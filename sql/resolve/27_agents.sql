@@ -131,6 +131,7 @@ unlinked_calls as (
     left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
     where tool_uses.name in ('Task', 'Agent')
         and agent_calls.tool_use_id is null
+        and length(tool_uses.input_json) <= 1000000 -- SQLite takes many times the memory of what it looks into
         and json_type(tool_uses.input_json, '$.prompt') = 'text'
 )
 

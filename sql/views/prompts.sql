@@ -2,7 +2,7 @@ create view prompts as
 -- One row per thing that the person said, wherever it was written: prompts, commands, answers to questions, reasons for a
 -- rejection, and what was typed while Claude worked. Of a longer text it has the first 1,000,000 characters.
 with queue as (
-    -- What became of a prompt that was typed while Claude worked.
+    -- What became of a prompt that was typed while Claude worked. One that is longer than 1,000,000 characters is left out.
     select
         events.event_id, events.session_id, events.occurred_at, events.file_id, events.line_number,
         trim(json_extract(events.payload_json, '$.content')) as text,
@@ -11,6 +11,7 @@ with queue as (
             from events as next
             where next.session_id = events.session_id
                 and next.type = 'queue-operation'
+                and length(next.payload_json) <= 1000000
                 and next.file_id = events.file_id
                 and next.line_number > events.line_number
                 and json_extract(next.payload_json, '$.operation') <> 'enqueue'
@@ -30,6 +31,7 @@ with queue as (
         ) as version_number
     from events
     where events.type = 'queue-operation'
+        and length(events.payload_json) <= 1000000
         and json_extract(events.payload_json, '$.operation') = 'enqueue'
         and json_type(events.payload_json, '$.content') = 'text'
         and json_extract(events.payload_json, '$.content') not like '<%'
