@@ -3,6 +3,7 @@
 The program is target/release/cc-etl, or what CC_ETL names.
 """
 
+import datetime
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import subprocess
 import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BEGUN = datetime.datetime(2026, 1, 1, 10)
 PROGRAM = os.environ.get("CC_ETL", str(REPOSITORY / "target/release/cc-etl"))
 
 
@@ -34,7 +36,7 @@ def record(generator, session, number, sidechain=False):
         "uuid": uuid,
         "sessionId": session,
         "isSidechain": sidechain,
-        "timestamp": f"2026-01-{1 + number % 28:02d}T10:{number % 60:02d}:00.000Z",
+        "timestamp": f"{BEGUN + datetime.timedelta(minutes=number):%Y-%m-%dT%H:%M:%S}.000Z",
         "version": "2.1.0",
         "cwd": "/w",
         "gitBranch": "main",
