@@ -70,7 +70,9 @@ with told as materialized ( -- so that no text is sorted, which may be very long
         prompt_key(content_blocks.text) as prompt_key,
         content_blocks.text = 'Warmup' as is_warmup
     from linked_agents
-    cross join messages on messages.agent_key = linked_agents.agent_key and messages.prompt_kind = 'agent_prompt'
+    cross join messages
+        on messages.agent_key = linked_agents.agent_key
+        and +messages.prompt_kind = 'agent_prompt' -- led by the agent, not by all prompts of all agents
     cross join content_blocks using (message_id)
     where content_blocks.text is not null
 )
