@@ -6,12 +6,14 @@
 //! whatever depends on them is resolved before it commits: readers never see a half of anything.
 
 mod copies;
+mod first_load;
 mod functions;
 pub mod hash;
 mod insert;
 mod known;
 mod load;
 mod responses;
+mod sqlite_file;
 mod tool_uses;
 pub mod upgrade;
 
@@ -27,9 +29,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
+pub use first_load::FirstLoad;
 pub use functions::priced_model;
 pub use insert::Inserter;
-pub use load::{Batch, Counts, FileVersion, Loaded, Loader};
+pub use load::{Batch, Counts, FileVersion, Load, Loaded, Loader};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -201,7 +204,7 @@ const SPARSE: &[&str] = &[
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
-const FILLED_BY_RESOLVE: &[&str] = &["agents", "api_responses", "file_changes", "sessions"];
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "file_changes", "sessions"];
 
 /// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,15 +217,26 @@ enum Stage {
     Resolved,
 }
 
-/// Creates a database that does not exist yet, with its tables; the later [`Stage`]s are to follow. Nothing is safe until
-/// [`finish_new`].
+/// Creates a database that does not exist yet, with its tables and those indexes that [`FirstLoad`] can fill. Nothing is safe
+/// until [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     open_private(path, &mut options).map_err(Error::io(path))?;
+    let connection = open_new(path)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    create_stage(&connection, Stage::Empty)?;
+    create_stage(&connection, Stage::Loaded)?;
+    connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
+    Ok(connection)
+}
+
+/// Opens a database that is being made.
+pub fn open_new(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Long texts fill their last page by half: smaller pages waste less, and the smallest are slower.
-    connection.pragma_update(None, "page_size", 8192)?;
+    connection.pragma_update(None, "page_size", sqlite_file::PAGE_BYTES as i64)?;
     // The size of the cache was taken in pages of another size.
     connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     connection.pragma_update(None, "journal_mode", "off")?;
@@ -233,10 +247,6 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "ignore_check_constraints", true)?;
     // What is sorted for an index grows with the database, and memory shall not.
     connection.pragma_update(None, "temp_store", "file")?;
-    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    create_stage(&connection, Stage::Empty)?;
-    connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
     Ok(connection)
 }
 
@@ -500,7 +510,7 @@ fn stage(statement: &str) -> Stage {
         .unwrap_or_default();
     if NEEDED_BY_LOADER.contains(&name) || SPARSE.contains(&name) {
         Stage::Empty
-    } else if FILLED_BY_RESOLVE.contains(&table) || name == "tool_uses_by_result" {
+    } else if FILLED_BY_RESOLVE.contains(&table) {
         Stage::Resolved
     } else {
         Stage::Loaded

@@ -1,7 +1,7 @@
 //! Files -> batches -> the database: read and parsed in parallel, written in order.
 
 use crate::archive::{self, CHUNK_BYTES};
-use crate::database::{Batch, FileVersion, Loaded, Loader};
+use crate::database::{Batch, FileVersion, Load, Loaded};
 use crate::discover::Reading;
 use crate::error::{Error, Problem, Result};
 use crate::normalize::{normalize, normalize_document};
@@ -45,7 +45,7 @@ const COMMIT_TIME: Duration = Duration::from_millis(250);
 /// the chunks that are being read.
 pub fn import(
     inputs: impl Iterator<Item = Input>,
-    loader: &mut Loader<'_>,
+    loader: &mut impl Load,
     pipeline: &Pipeline,
     commits: Commits,
     progress: &Progress,
@@ -58,7 +58,7 @@ pub fn import(
 fn load(
     units: impl Iterator<Item = Unit>,
     parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch> + Sync,
-    loader: &mut Loader<'_>,
+    loader: &mut impl Load,
     pipeline: &Pipeline,
     commits: Commits,
     progress: &Progress,
@@ -209,7 +209,7 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database;
+    use crate::database::{self, Loader};
     use crate::discover::{Stat, classify};
     use std::fs::File;
     use std::path::Path;

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use rayon::ThreadPool;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -28,6 +29,18 @@ impl Pipeline {
         Pipeline {
             pool,
             window: 2 * threads + 2,
+        }
+    }
+
+    /// Does `work` for every item, in any order.
+    pub fn for_each<T: Send>(
+        &self,
+        items: Vec<T>,
+        work: impl Fn(T) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
+        match &self.pool {
+            Some(pool) => pool.install(|| items.into_par_iter().with_max_len(1).try_for_each(work)),
+            None => items.into_iter().try_for_each(work),
         }
     }
 

@@ -2,35 +2,99 @@
 //!
 //! Keys that only the database can give (`file_id`, `message_id`, ...) are 0 until the loader sets them.
 
-use crate::database::Inserter;
 use crate::error::Result;
 use rusqlite::Statement;
-use rusqlite::types::{ToSql, ToSqlOutput, Value};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
 /// A row of a table.
-pub trait Row {
+pub trait Row: Sized {
     /// The table.
     const TABLE: &'static str;
     /// Its columns, as far as they are written from here.
     const COLUMNS: &'static [&'static str];
 
+    /// Uses its values, one per column.
+    fn with_values<T>(&self, used: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
+
     /// Runs a statement with one parameter per column.
-    fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
+    fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+        self.with_values(|values| bind(statement, values))?;
+        statement.raw_execute()
+    }
 
     /// The same with a row that is not needed any more. SQLite has its own copy of a text before it writes it, so a very
     /// long one is not held once more meanwhile, nor until the next row comes.
-    fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>;
+    fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
+        self.with_values(|values| bind(statement, values))?;
+        drop(self);
+        let written = statement.raw_execute();
+        statement.clear_bindings();
+        written
+    }
+}
+
+/// What takes rows of every table.
+pub trait Insert {
+    /// Inserts a row.
+    fn insert<R: Row>(&mut self, row: &R) -> Result<()>;
 }
 
 /// Binds the values of a row. Most are NULL, and so is what is not bound.
-fn bind(statement: &mut Statement<'_>, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+fn bind(statement: &mut Statement<'_>, values: &[ValueRef<'_>]) -> rusqlite::Result<()> {
     statement.clear_bindings();
     for (number, value) in (1..).zip(values) {
-        if !matches!(value.to_sql()?, ToSqlOutput::Owned(Value::Null)) {
-            statement.raw_bind_parameter(number, value)?;
+        if *value != ValueRef::Null {
+            statement.raw_bind_parameter(number, ToSqlOutput::Borrowed(*value))?;
         }
     }
     Ok(())
+}
+
+/// What a column can hold.
+trait Field {
+    fn value(&self) -> ValueRef<'_>;
+}
+
+impl Field for i64 {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Integer(*self)
+    }
+}
+
+impl Field for bool {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Integer(i64::from(*self))
+    }
+}
+
+impl Field for f64 {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Real(*self)
+    }
+}
+
+impl Field for String {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Text(self.as_bytes())
+    }
+}
+
+impl Field for &'static str {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Text(self.as_bytes())
+    }
+}
+
+impl Field for Vec<u8> {
+    fn value(&self) -> ValueRef<'_> {
+        ValueRef::Blob(self)
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn value(&self) -> ValueRef<'_> {
+        self.as_ref().map_or(ValueRef::Null, Field::value)
+    }
 }
 
 /// Declares the struct of a table and how it is written. `"column" => field` where Rust cannot use the column's name.
@@ -48,23 +112,50 @@ macro_rules! tables {
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static str] = &[$($column),*];
 
-            fn write(&self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-                bind(statement, rusqlite::params![$(self.$field),*])?;
-                statement.raw_execute()
-            }
-
-            fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-                bind(statement, rusqlite::params![$(self.$field),*])?;
-                drop(self);
-                let written = statement.raw_execute();
-                statement.clear_bindings();
-                written
+            fn with_values<T>(&self, used: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+                used(&[$(self.$field.value()),*])
             }
         }
     )* };
 }
 
 tables! {
+    /// A version of a file.
+    "files" => File {
+        "file_id" => file_id: i64,
+        "source_id" => source_id: i64,
+        "project_id" => project_id: Option<i64>,
+        "path" => path: String,
+        "path_bytes" => path_bytes: Option<Vec<u8>>,
+        "kind" => kind: &'static str,
+        "session_id" => session_id: Option<String>,
+        "generation" => generation: i64,
+        "size_bytes" => size_bytes: i64,
+        "archived_bytes" => archived_bytes: i64,
+        "parsed_bytes" => parsed_bytes: i64,
+        "line_count" => line_count: i64,
+        "newline_count" => newline_count: i64,
+        "blank_line_count" => blank_line_count: i64,
+        "modified_ns" => modified_ns: i64,
+        "changed_ns" => changed_ns: i64,
+        "device" => device: i64,
+        "inode" => inode: i64,
+        "is_racy" => is_racy: bool,
+        "is_current" => is_current: bool,
+        "first_seen_at" => first_seen_at: String,
+        "last_synced_at" => last_synced_at: String,
+    }
+
+    /// A piece of a file's bytes.
+    "archive_chunks" => ArchiveChunk {
+        "file_id" => file_id: i64,
+        "position" => position: i64,
+        "byte_offset" => byte_offset: i64,
+        "byte_length" => byte_length: i64,
+        "content" => content: Vec<u8>,
+        "content_hash" => content_hash: Vec<u8>,
+    }
+
     /// A fragment that is no record.
     "rejected_lines" => RejectedLine {
         "file_id" => file_id: i64,
@@ -179,6 +270,7 @@ tables! {
         "tool_use_id" => tool_use_id: String,
         "message_id" => message_id: i64,
         "block_id" => block_id: i64,
+        "tool_result_id" => tool_result_id: Option<i64>,
         "name" => name: Option<String>,
         "mcp_server" => mcp_server: Option<String>,
         "command" => command: Option<String>,
@@ -250,6 +342,7 @@ tables! {
     }
 
     /// An agent and the call that spawned it, as one line tells it.
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
     "agent_links" => AgentLink {
         "session_id" => session_id: String,
         "agent_id" => agent_id: String,
@@ -669,11 +762,11 @@ macro_rules! documents {
             pub const TABLES: &'static [&'static str] = &[$(<$name as Row>::TABLE),*];
 
             /// Inserts the row of a file.
-            pub fn insert(self, file_id: i64, inserter: &Inserter<'_>) -> Result<usize> {
+            pub fn insert(self, file_id: i64, target: &mut impl Insert) -> Result<()> {
                 match self {
                     $( Document::$name(mut row) => {
                         row.file_id = file_id;
-                        inserter.insert(&row)
+                        target.insert(&row)
                     } )*
                 }
             }
@@ -696,4 +789,41 @@ pub struct UnknownKind {
     pub version: Option<String>,
     /// Where, counted from the first line of the chunk.
     pub line_number: i64,
+}
+
+impl UsageLine {
+    /// Says that it is the line of a message.
+    pub fn of(&mut self, message: &Message) {
+        self.message_id = message.message_id;
+        self.file_id = message.file_id;
+        self.line_number = message.line_number;
+        self.byte_offset = message.byte_offset;
+    }
+}
+
+impl ToolUse {
+    /// Whether nothing but its answer depends on it: what a search found counts for its response.
+    pub fn is_plain(&self) -> bool {
+        self.name.as_deref() != Some("WebSearch")
+    }
+}
+
+impl TaskNotification {
+    /// Says that a message delivers it.
+    pub fn deliver(&mut self, message: &Message) {
+        self.message_id = Some(message.message_id);
+        self.file_id = message.file_id;
+        self.byte_offset = message.byte_offset;
+        self.session_id.clone_from(&message.session_id);
+        self.notified_at.clone_from(&message.sent_at);
+    }
+
+    /// Says that an event queued it.
+    pub fn queue(&mut self, event: &Event) {
+        self.event_id = Some(event.event_id);
+        self.file_id = event.file_id;
+        self.byte_offset = event.byte_offset;
+        self.session_id.clone_from(&event.session_id);
+        self.notified_at.clone_from(&event.occurred_at);
+    }
 }

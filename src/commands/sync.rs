@@ -3,7 +3,9 @@
 use super::{database_path, print, rebuild, warn};
 use crate::changes::{self, ChangedFile, Changes};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, Counts, DEMO_HOME, Loader, SCHEMA_VERSION, Wait, statements as sql};
+use crate::database::{
+    self, Counts, DEMO_HOME, FirstLoad, Load, Loader, SCHEMA_VERSION, Wait, statements as sql,
+};
 use crate::discover::{self, Discovery, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import};
@@ -73,7 +75,7 @@ fn sync(
     report: &mut Report,
 ) -> Result<()> {
     let homes = homes(arguments, roots)?;
-    let target = Target::open(&report.database, global.quiet)?;
+    let mut target = Target::open(&report.database, global.quiet)?;
     refuse_mixture(&target.connection, arguments.demo)?;
 
     report.problems.extend(failed.iter().cloned());
@@ -90,11 +92,81 @@ fn sync(
     }
 
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
-    let mut loader = Loader::new(&target.connection)?;
-    if arguments.index_tool_output {
-        loader.index_tool_output()?;
+    let pipeline = Pipeline::new(arguments.threads.map(usize::from));
+    let unopened = RefCell::new(Vec::new());
+    let files: Vec<ChangedFile> = changes
+        .iter_mut()
+        .flat_map(|change| std::mem::take(&mut change.files))
+        .collect();
+    let mut inputs = files
+        .into_iter()
+        .filter(|file| failed.iter().all(|problem| problem.path != file.absolute))
+        .filter_map(|file| {
+            open(file)
+                .map_err(|problem| unopened.borrow_mut().push(problem))
+                .ok()
+        });
+
+    let mut left = None;
+    if let Some(building) = &target.building {
+        if arguments.index_tool_output {
+            target.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
+        }
+        let mut first = FirstLoad::new(target.connection, building)?;
+        for version in changes.iter().flat_map(|change| &change.counted) {
+            first.count(version)?;
+        }
+        let imported = import(
+            &mut inputs,
+            &mut first,
+            &pipeline,
+            Commits::ByCaller,
+            &progress,
+            stop,
+        );
+        report.counts = first.counts().clone();
+        report.problems.append(&mut imported?);
+        progress.message("indexing");
+        left = Some(first.finish(&pipeline)?);
+        target.connection = database::open_new(building)?;
     }
-    for change in &changes {
+    let mut loader = Loader::new(&target.connection)?;
+    if let Some(left) = left {
+        left.give(&mut loader)?;
+    } else {
+        if arguments.index_tool_output {
+            loader.index_tool_output()?;
+        }
+        note(&mut loader, &changes)?;
+        let imported = import(
+            &mut inputs,
+            &mut loader,
+            &pipeline,
+            Commits::Often,
+            &progress,
+            stop,
+        );
+        report.counts = loader.counts.clone();
+        report.problems.append(&mut imported?);
+    }
+    report.problems.append(&mut unopened.into_inner());
+
+    progress.message("indexing");
+    loader.finish()?;
+    report.counts = loader.counts.clone();
+    report.record(&target.connection)?;
+    report.all_rejected = target
+        .connection
+        .query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?;
+    drop(loader);
+    report.unfinished = target.close()?;
+    progress.finish();
+    Ok(())
+}
+
+/// Notes what is known of files without reading them.
+fn note(loader: &mut Loader<'_>, changes: &[Changes]) -> Result<()> {
+    for change in changes {
         for (file_id, stat, is_racy) in &change.touched {
             loader.stamp(*file_id, stat, *is_racy)?;
         }
@@ -105,38 +177,6 @@ fn sync(
             loader.mark_missing(*file_id)?;
         }
     }
-    let pipeline = Pipeline::new(arguments.threads.map(usize::from));
-    let unopened = RefCell::new(Vec::new());
-    let inputs = changes
-        .into_iter()
-        .flat_map(|change| change.files)
-        .filter(|file| failed.iter().all(|problem| problem.path != file.absolute))
-        .filter_map(|file| {
-            open(file)
-                .map_err(|problem| unopened.borrow_mut().push(problem))
-                .ok()
-        });
-    let imported = import(
-        inputs,
-        &mut loader,
-        &pipeline,
-        target.commits,
-        &progress,
-        stop,
-    );
-    report.counts = loader.counts.clone();
-    report.problems.append(&mut imported?);
-    report.problems.append(&mut unopened.into_inner());
-
-    progress.message("indexing");
-    loader.finish()?;
-    report.record(&target.connection)?;
-    report.all_rejected = target
-        .connection
-        .query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?;
-    drop(loader);
-    report.unfinished = target.close()?;
-    progress.finish();
     Ok(())
 }
 
@@ -311,7 +351,6 @@ struct Target {
     path: PathBuf,
     /// Removed if anything fails.
     building: Option<TempPath>,
-    commits: Commits,
 }
 
 impl Target {
@@ -325,7 +364,6 @@ impl Target {
                 connection,
                 path: path.to_path_buf(),
                 building: None,
-                commits: Commits::Often,
             });
         }
         let building = database::beside(path, ".building");
@@ -347,7 +385,6 @@ impl Target {
             connection: database::create(&building)?,
             path: path.to_path_buf(),
             building: Some(temporary),
-            commits: Commits::ByCaller,
         })
     }
 

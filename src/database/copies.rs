@@ -170,11 +170,7 @@ impl Line {
         );
         archive
             .read(connection, self.file_id, offset, length)
-            .map_err(|error| self.failed(error))
-    }
-
-    fn failed(&self, error: io::Error) -> Error {
-        Error::Io(Path::new(&self.file.path).to_path_buf(), error)
+            .map_err(Error::io(&self.file.path))
     }
 }
 
@@ -219,7 +215,10 @@ pub fn elect(
             true => Winner::New,
             false => {
                 let bytes = winning.bytes(connection, archive)?;
-                Winner::Archived(Box::new(from_bytes(winning, &bytes)?))
+                let position = (winning.file_id, winning.line_number, winning.byte_offset);
+                let mut rows = from_bytes(position, &winning.file.path, &bytes)?;
+                rows.message.message_id = winning.message_id;
+                Winner::Archived(Box::new(rows))
             }
         },
     })
@@ -240,28 +239,22 @@ fn winner(lines: &[Line]) -> usize {
     index
 }
 
-/// The message of a line that is no longer at hand.
-fn from_bytes(line: &Line, bytes: &[u8]) -> Result<MessageRows> {
+/// The message of a line that is no longer at hand, by its file, line and offset and the path of its file.
+pub fn from_bytes(position: (i64, i64, i64), path: &str, bytes: &[u8]) -> Result<MessageRows> {
+    let (file_id, line_number, byte_offset) = position;
     let mut rows = Rows::default();
     let whole = crate::read::Line {
-        offset: line.byte_offset.cast_unsigned(),
+        offset: byte_offset.cast_unsigned(),
         bytes,
         is_complete: true,
         is_continued: false,
     };
-    normalize_line(
-        &whole,
-        line.line_number,
-        &classify(&line.file.path),
-        &mut rows,
-    );
+    normalize_line(&whole, line_number, &classify(path), &mut rows);
     let lost = || {
-        line.failed(io::Error::other(
-            "the archive no longer holds the record it held",
-        ))
+        let error = io::Error::other("the archive no longer holds the record it held");
+        Error::Io(Path::new(path).to_path_buf(), error)
     };
     let mut rows = rows.messages.pop().ok_or_else(lost)?;
-    rows.message.message_id = line.message_id;
-    rows.message.file_id = line.file_id;
+    rows.message.file_id = file_id;
     Ok(rows)
 }

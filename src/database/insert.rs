@@ -1,7 +1,7 @@
 //! Rows -> insert statements, made from the columns of the row structs.
 
 use crate::error::Result;
-use crate::rows::Row;
+use crate::rows::{Insert, Row};
 use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -65,6 +65,12 @@ impl<'c> Inserter<'c> {
             }
         };
         Ok(write(statement)?)
+    }
+}
+
+impl Insert for &Inserter<'_> {
+    fn insert<R: Row>(&mut self, row: &R) -> Result<()> {
+        Inserter::insert(self, row).map(drop)
     }
 }
 

@@ -1,52 +1,68 @@
-//! Messages by their uuids, without asking the database.
-//!
-//! While a new database is filled, all of its messages are known here, and the index of their uuids is built when they
-//! are all in: in the order of uuids that is several times quicker than in the order of arrival. Later these are the
-//! messages of the run, among which most parents are found.
+//! Rows by the ids that lines name them by, without asking the database: messages by their uuids, responses and calls by
+//! the ids of the API. While a new database is filled, all of them are known here. Later these are the messages of the run,
+//! among which most parents are found.
 
 use std::collections::HashMap;
 
-/// So many are remembered: with 25 bytes each in 2^20 places.
+/// So many are remembered where the database can be asked for more.
 const LIMIT: usize = 900_000;
 
-/// The keys of messages.
+/// Keys of rows, by 128 bits of their ids.
 #[derive(Default)]
-pub struct KnownMessages {
-    /// Nearly all uuids are 128 bits.
-    ids: HashMap<[u64; 2], i64>,
-    others: HashMap<String, i64>,
+pub struct KnownIds {
+    keys: HashMap<[u32; 4], u32>,
 }
 
-impl KnownMessages {
-    /// The key of a message.
-    pub fn get(&self, uuid: &str) -> Option<i64> {
-        match bits(uuid) {
-            Some(bits) => self.ids.get(&bits).copied(),
-            None => self.others.get(uuid).copied(),
-        }
+impl KnownIds {
+    /// The key of a row.
+    pub fn get(&self, id: &str) -> Option<i64> {
+        self.keys.get(&bits(id)).copied().map(i64::from)
     }
 
-    /// Remembers a message.
-    pub fn insert(&mut self, uuid: &str, message_id: i64) {
-        match bits(uuid) {
-            Some(bits) => self.ids.insert(bits, message_id),
-            None => self.others.insert(uuid.to_string(), message_id),
-        };
+    /// Remembers a row.
+    pub fn insert(&mut self, id: &str, key: i64) {
+        let key = u32::try_from(key).expect("fewer rows than 2^32");
+        self.keys.insert(bits(id), key);
     }
 
-    /// Whether no more can be remembered.
+    /// Gives the next key to a row, the first being 1.
+    pub fn add(&mut self, id: &str) -> i64 {
+        let key = self.keys.len() as i64 + 1;
+        self.insert(id, key);
+        key
+    }
+
+    /// Whether no more should be remembered.
     pub fn is_full(&self) -> bool {
-        self.ids.len() + self.others.len() >= LIMIT
+        self.keys.len() >= LIMIT
     }
 
     /// Forgets all of them.
     pub fn clear(&mut self) {
-        *self = KnownMessages::default();
+        *self = KnownIds::default();
     }
 }
 
-/// The bits of a uuid that is written as all are: two of another form never have the same.
-fn bits(uuid: &str) -> Option<[u64; 2]> {
+/// What tells ids apart: of a uuid its bits, of any other id so many of its hash, of which no two are ever the same.
+fn bits(id: &str) -> [u32; 4] {
+    let bits = uuid_bits(id).unwrap_or_else(|| {
+        let hash = blake3::hash(id.as_bytes());
+        let part = |from: usize| {
+            let bytes = hash.as_bytes()[from..from + 8].try_into();
+            u64::from_le_bytes(bytes.expect("eight bytes"))
+        };
+        [part(0), part(8)]
+    });
+    [
+        (bits[0] >> 32) as u32,
+        bits[0] as u32,
+        (bits[1] >> 32) as u32,
+        bits[1] as u32,
+    ]
+}
+
+/// The bits of a uuid that is written as all are.
+fn uuid_bits(uuid: &str) -> Option<[u64; 2]> {
     let bytes: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
     let mut bits = [0; 2];
     let mut digits = 0;
@@ -79,7 +95,7 @@ mod tests {
             "",
             "other",
         ];
-        let mut known = KnownMessages::default();
+        let mut known = KnownIds::default();
         for (id, uuid) in (1..).zip(uuids) {
             assert_eq!(known.get(uuid), None);
             known.insert(uuid, id);

@@ -3,7 +3,7 @@
 mod messages;
 
 use super::insert::Inserter;
-use super::known::KnownMessages;
+use super::known::KnownIds;
 use super::responses::NewResponse;
 use super::statements as sql;
 use super::{Stage, upgrade};
@@ -92,6 +92,30 @@ pub enum Loaded {
     Overtaken,
 }
 
+/// What takes batches in their order.
+pub trait Load {
+    /// Writes a batch. It is safe after the next [`Load::commit`].
+    fn load(&mut self, batch: Batch) -> Result<Loaded>;
+
+    /// Makes what was written permanent.
+    fn commit(&mut self) -> Result<()>;
+
+    /// What was written so far.
+    fn counts(&self) -> &Counts;
+}
+
+impl Counts {
+    /// Counts a fragment that is no record.
+    pub fn reject(&mut self, path: &str, line: &RejectedLine) {
+        self.rejected += 1;
+        if self.rejected_examples.len() < REJECTED_EXAMPLES {
+            let (number, length, reason) = (line.line_number, line.raw.len(), line.reason);
+            let example = format!("{path}:{number}: {length} bytes rejected: {reason}");
+            self.rejected_examples.push(example);
+        }
+    }
+}
+
 impl FileVersion {
     /// Whether another version of the file was read before.
     pub fn is_rewrite(&self) -> bool {
@@ -104,7 +128,7 @@ const REJECTED_EXAMPLES: usize = 10;
 
 /// Writes batches in their order.
 pub struct Loader<'c> {
-    connection: &'c Connection,
+    pub(super) connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
     /// Whether foreign keys are off, to be checked at the end.
     is_upgrade: bool,
@@ -112,7 +136,7 @@ pub struct Loader<'c> {
     is_refreshed: bool,
     /// Changes when another connection writes.
     data_version: i64,
-    inserter: Inserter<'c>,
+    pub(super) inserter: Inserter<'c>,
     archive: archive::Reader,
     file: Option<OpenFile>,
     last_message_id: i64,
@@ -121,7 +145,7 @@ pub struct Loader<'c> {
     last_result_id: i64,
     last_history_id: i64,
     last_response_id: i64,
-    known_messages: KnownMessages,
+    known_messages: KnownIds,
     /// Whether there is no other message.
     are_all_known: bool,
     agents: HashMap<Agent, i64>,
@@ -131,11 +155,11 @@ pub struct Loader<'c> {
     named_models: HashSet<String>,
     /// Calls without an answer.
     open_calls: HashMap<String, OpenCall>,
-    touched_sessions: HashSet<String>,
-    touched_responses: HashSet<i64>,
-    touched_tool_uses: HashSet<String>,
+    pub(super) touched_sessions: HashSet<String>,
+    pub(super) touched_responses: HashSet<i64>,
+    pub(super) touched_tool_uses: HashSet<String>,
     /// Calls that are settled, but for what they changed.
-    touched_changes: HashSet<String>,
+    pub(super) touched_changes: HashSet<String>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -183,7 +207,7 @@ impl<'c> Loader<'c> {
             last_result_id: 0,
             last_history_id: 0,
             last_response_id: 0,
-            known_messages: KnownMessages::default(),
+            known_messages: KnownIds::default(),
             are_all_known: false,
             agents: HashMap::new(),
             responses: HashMap::new(),
@@ -272,16 +296,6 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    /// Resolves what depends on the rows written so far, and makes all of it permanent.
-    pub fn commit(&mut self) -> Result<()> {
-        let Some(transaction) = self.transaction.take() else {
-            return Ok(());
-        };
-        self.resolve()?;
-        transaction.commit()?;
-        Ok(())
-    }
-
     /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
     /// of it or nothing.
     pub fn finish(&mut self) -> Result<()> {
@@ -336,44 +350,6 @@ impl<'c> Loader<'c> {
         let mut last = self.connection.prepare_cached(sql::LAST_RESPONSE)?;
         self.last_response_id = last.query_row([], |row| row.get(0))?;
         Ok(())
-    }
-
-    /// Writes a batch. It is safe after the next [`Loader::commit`].
-    pub fn load(&mut self, batch: Batch) -> Result<Loaded> {
-        self.begin()?;
-        let Some(mut file) = self.open(&batch.file)? else {
-            return Ok(Loaded::Overtaken);
-        };
-        file.archived = batch.end;
-        if let Some(chunk) = &batch.chunk {
-            self.write_chunk(file.file_id, chunk)?;
-        }
-        let first_line = file.newline_count + 1;
-        file.newline_count += batch.rows.newline_count;
-        file.blank_line_count += batch.rows.blank_line_count;
-        file.parsed = batch.parsed.unwrap_or(file.parsed);
-        let line_count = file.newline_count + i64::from(batch.rows.has_tail);
-        self.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
-        self.write_rows(batch.rows, file.file_id, &batch.file.path, first_line)?;
-        self.connection
-            .prepare_cached(sql::ADVANCE_FILE)?
-            .execute(params![
-                file.file_id,
-                batch.end.cast_signed(),
-                file.parsed.cast_signed(),
-                line_count,
-                file.newline_count,
-                file.blank_line_count,
-                batch.chunk.as_ref().map(|_| timestamp::now()),
-            ])?;
-        match &batch.file.stat {
-            Some(stat) if batch.is_last => {
-                self.stamp(file.file_id, stat, batch.file.is_racy)?;
-            }
-            _ if batch.is_last => {}
-            _ => self.file = Some(file),
-        }
-        Ok(Loaded::Written)
     }
 
     /// Makes the outputs of tools searchable too.
@@ -568,28 +544,17 @@ impl<'c> Loader<'c> {
             if let Document::SessionHint(hint) = &document {
                 self.touch_known_session(hint.session_id.as_deref())?;
             }
-            document.insert(file_id, &self.inserter)?;
+            document.insert(file_id, &mut &self.inserter)?;
         }
         for mut line in rows.rejected_lines {
             line.file_id = file_id;
             line.line_number += first_line;
-            self.counts.rejected += 1;
-            if self.counts.rejected_examples.len() < REJECTED_EXAMPLES {
-                let RejectedLine {
-                    line_number,
-                    reason,
-                    raw,
-                    ..
-                } = &line;
-                let example = format!(
-                    "{path}:{line_number}: {} bytes rejected: {reason}",
-                    raw.len()
-                );
-                self.counts.rejected_examples.push(example);
-            }
+            self.counts.reject(path, &line);
             self.inserter.insert_last(line)?;
         }
-        self.write_unknown_kinds(&rows.unknown_kinds, file_id, path, first_line)
+        let mut unknown_kinds = UnknownKinds::default();
+        unknown_kinds.add(&rows.unknown_kinds, file_id, path, first_line);
+        self.write_unknown_kinds(&unknown_kinds)
     }
 
     fn touch_session(&mut self, session_id: Option<&str>) {
@@ -636,11 +601,7 @@ impl<'c> Loader<'c> {
         }
         self.write_links(&rows.links, event.session_id.as_deref())?;
         for mut notification in rows.notifications {
-            notification.event_id = Some(event.event_id);
-            notification.file_id = event.file_id;
-            notification.byte_offset = event.byte_offset;
-            notification.session_id.clone_from(&event.session_id);
-            notification.notified_at.clone_from(&event.occurred_at);
+            notification.queue(event);
             self.inserter.insert(&notification)?;
         }
         // A summary gives its title to the session that holds its leaf. If that comes later, it brings itself up.
@@ -666,44 +627,132 @@ impl<'c> Loader<'c> {
         })
     }
 
-    fn write_unknown_kinds(
-        &mut self,
-        found: &[UnknownKind],
-        file_id: i64,
-        path: &str,
-        first_line: i64,
-    ) -> Result<()> {
-        let mut kinds: BTreeMap<(&str, &str), (i64, &UnknownKind, Option<&str>)> = BTreeMap::new();
-        for kind in found {
-            let entry = kinds
-                .entry((kind.level, &kind.name))
-                .or_insert((0, kind, None));
-            entry.0 += 1;
-            entry.2 = lower_version(entry.2, kind.version.as_deref());
-        }
-        for ((level, name), (count, first, version)) in kinds {
-            let line_number = first.line_number + first_line;
+    /// Writes what is not known, beside what other lines told of it.
+    pub(super) fn write_unknown_kinds(&mut self, found: &UnknownKinds) -> Result<()> {
+        for ((level, name), kind) in &found.kinds {
             let known: Option<(Option<String>, String, i64)> = self
                 .connection
                 .prepare_cached(sql::FIND_UNKNOWN_KIND)?
-                .query_row([level, name], |row| {
+                .query_row([*level, name.as_str()], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
                 })
                 .optional()?;
             let known_version = known
                 .as_ref()
                 .and_then(|(version, _, _)| version.as_deref());
-            let version = lower_version(known_version, version);
+            let version = lower_version(known_version, kind.version.as_deref());
+            let (file_id, line_number) = (kind.file_id, kind.line_number);
             self.connection
                 .prepare_cached(sql::UPSERT_UNKNOWN_KIND)?
-                .execute(params![level, name, version, count, file_id, line_number])?;
-            if known.is_some_and(|(_, other, line)| (path, line_number) < (other.as_str(), line)) {
+                .execute(params![
+                    level,
+                    name,
+                    version,
+                    kind.count,
+                    file_id,
+                    line_number
+                ])?;
+            if known.is_some_and(|(_, path, line)| (&kind.path, line_number) < (&path, line)) {
                 self.connection
                     .prepare_cached(sql::MOVE_UNKNOWN_KIND_EXAMPLE)?
                     .execute(params![level, name, file_id, line_number])?;
             }
         }
         Ok(())
+    }
+}
+
+impl Load for Loader<'_> {
+    fn load(&mut self, batch: Batch) -> Result<Loaded> {
+        self.begin()?;
+        let Some(mut file) = self.open(&batch.file)? else {
+            return Ok(Loaded::Overtaken);
+        };
+        file.archived = batch.end;
+        if let Some(chunk) = &batch.chunk {
+            self.write_chunk(file.file_id, chunk)?;
+        }
+        let first_line = file.newline_count + 1;
+        file.newline_count += batch.rows.newline_count;
+        file.blank_line_count += batch.rows.blank_line_count;
+        file.parsed = batch.parsed.unwrap_or(file.parsed);
+        let line_count = file.newline_count + i64::from(batch.rows.has_tail);
+        self.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
+        self.write_rows(batch.rows, file.file_id, &batch.file.path, first_line)?;
+        self.connection
+            .prepare_cached(sql::ADVANCE_FILE)?
+            .execute(params![
+                file.file_id,
+                batch.end.cast_signed(),
+                file.parsed.cast_signed(),
+                line_count,
+                file.newline_count,
+                file.blank_line_count,
+                batch.chunk.as_ref().map(|_| timestamp::now()),
+            ])?;
+        match &batch.file.stat {
+            Some(stat) if batch.is_last => {
+                self.stamp(file.file_id, stat, batch.file.is_racy)?;
+            }
+            _ if batch.is_last => {}
+            _ => self.file = Some(file),
+        }
+        Ok(Loaded::Written)
+    }
+
+    /// Resolves what depends on the rows written so far, and makes all of it permanent.
+    fn commit(&mut self) -> Result<()> {
+        let Some(transaction) = self.transaction.take() else {
+            return Ok(());
+        };
+        self.resolve()?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+/// Names that this version does not know, each with an example: the first by path and line.
+#[derive(Default)]
+pub struct UnknownKinds {
+    kinds: BTreeMap<(&'static str, String), FoundKind>,
+}
+
+struct FoundKind {
+    count: i64,
+    version: Option<String>,
+    path: String,
+    file_id: i64,
+    line_number: i64,
+}
+
+impl UnknownKinds {
+    /// Adds what was found in lines of a file.
+    pub fn add(&mut self, found: &[UnknownKind], file_id: i64, path: &str, first_line: i64) {
+        for kind in found {
+            let line_number = kind.line_number + first_line;
+            let known = self
+                .kinds
+                .entry((kind.level, kind.name.clone()))
+                .or_insert_with(|| FoundKind {
+                    count: 0,
+                    version: None,
+                    path: path.to_string(),
+                    file_id,
+                    line_number,
+                });
+            known.count += 1;
+            let version = lower_version(known.version.as_deref(), kind.version.as_deref());
+            known.version = version.map(str::to_string);
+            if (path, line_number) < (known.path.as_str(), known.line_number) {
+                known.path = path.to_string();
+                known.file_id = file_id;
+                known.line_number = line_number;
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::functions::version_number;
 use super::insert::Inserter;
 use super::statements as sql;
 use crate::error::Result;
-use crate::rows::{ApiResponse, UsageLine};
+use crate::rows::{ApiResponse, Insert, UsageLine};
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -52,8 +52,8 @@ impl NewResponse {
     pub fn write(
         mut self,
         api_response_id: i64,
-        connection: &Connection,
-        inserter: &Inserter<'_>,
+        file_key: impl Fn(i64) -> Result<FileKey>,
+        target: &mut impl Insert,
     ) -> Result<bool> {
         let file_id = self.lines.first().map(|line| line.usage.file_id);
         if self
@@ -62,7 +62,7 @@ impl NewResponse {
             .any(|line| Some(line.usage.file_id) != file_id)
         {
             for line in &mut self.lines {
-                line.file = FileKey::find(connection, line.usage.file_id)?;
+                line.file = file_key(line.usage.file_id)?;
             }
         }
         let mut response = ApiResponse {
@@ -72,12 +72,12 @@ impl NewResponse {
             ..ApiResponse::default()
         };
         judge(&mut response, &mut self.lines);
-        inserter.insert(&response)?;
+        target.insert(&response)?;
         let has_more = self.lines.iter().any(|line| tells_of_others(&line.usage));
         self.lines
             .sort_by_key(|line| (line.usage.file_id, line.usage.byte_offset));
         for line in self.lines {
-            inserter.insert_last(line.usage)?;
+            target.insert(&line.usage)?;
         }
         Ok(has_more)
     }

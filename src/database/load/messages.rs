@@ -1,6 +1,7 @@
 //! A message -> its rows: the keys of what it names, its usage, its blocks with calls and answers.
 
 use super::{Loader, OpenCall, is_long};
+use crate::database::copies::FileKey;
 use crate::database::responses::NewResponse;
 use crate::database::{self, copies, statements as sql, tool_uses};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use crate::timestamp;
 use rusqlite::{OptionalExtension, params};
 
 impl Loader<'_> {
-    pub(super) fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
+    pub(in crate::database) fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
         self.settle_keys(&mut rows)?;
         self.write_links(&rows.links, rows.message.session_id.as_deref())?;
         if let Some(message_id) = self.message_id(Some(&rows.message.uuid))? {
@@ -107,7 +108,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn agent_key(&mut self, agent: Agent) -> Result<i64> {
+    pub(in crate::database) fn agent_key(&mut self, agent: Agent) -> Result<i64> {
         if let Some(key) = self.agents.get(&agent) {
             return Ok(*key);
         }
@@ -156,7 +157,8 @@ impl Loader<'_> {
     /// Writes the responses that are new, each with the lines it has by now.
     pub(super) fn write_responses(&mut self) -> Result<()> {
         for (id, response) in std::mem::take(&mut self.new_responses) {
-            if response.write(id, self.connection, &self.inserter)? {
+            let file_key = |file_id| FileKey::find(self.connection, file_id);
+            if response.write(id, file_key, &mut &self.inserter)? {
                 self.touched_responses.insert(id);
             }
         }
@@ -174,19 +176,9 @@ impl Loader<'_> {
         let Some(Usage { mut line, .. }) = usage else {
             return Ok(());
         };
-        line.message_id = message.message_id;
-        line.file_id = message.file_id;
-        line.line_number = message.line_number;
-        line.byte_offset = message.byte_offset;
-        if let Some(model) = line
-            .model
-            .as_deref()
-            .filter(|model| !self.named_models.contains(*model))
-        {
-            self.connection
-                .prepare_cached(sql::NAME_MODEL)?
-                .execute([model])?;
-            self.named_models.insert(model.to_string());
+        line.of(message);
+        if let Some(model) = &line.model {
+            self.name_model(model)?;
         }
         if is_copy {
             self.write_responses()?;
@@ -201,15 +193,22 @@ impl Loader<'_> {
         Ok(())
     }
 
+    /// Has a name for the prices of a model.
+    pub(in crate::database) fn name_model(&mut self, model: &str) -> Result<()> {
+        if !self.named_models.contains(model) {
+            self.connection
+                .prepare_cached(sql::NAME_MODEL)?
+                .execute([model])?;
+            self.named_models.insert(model.to_string());
+        }
+        Ok(())
+    }
+
     /// Writes what a message says: its blocks with calls and results, and the notifications it delivers.
     fn write_content(&mut self, rows: MessageRows) -> Result<()> {
         let message = &rows.message;
         for mut notification in rows.notifications {
-            notification.message_id = Some(message.message_id);
-            notification.file_id = message.file_id;
-            notification.byte_offset = message.byte_offset;
-            notification.session_id.clone_from(&message.session_id);
-            notification.notified_at.clone_from(&message.sent_at);
+            notification.deliver(message);
             self.inserter.insert(&notification)?;
         }
         for rows in rows.blocks {
@@ -271,9 +270,8 @@ impl Loader<'_> {
     /// Remembers a new call, of which most get their one answer at once. The others are left to the commit.
     fn note_call(&mut self, call: &ToolUse, sent_at: Option<&str>) -> Result<()> {
         let mut orphan = self.connection.prepare_cached(sql::FIND_ORPHANED_RESULT)?;
-        let is_plain = call.name.as_deref() != Some("WebSearch");
         match sent_at.and_then(timestamp::to_milliseconds) {
-            Some(time) if is_plain && !orphan.exists([&call.tool_use_id])? => {
+            Some(time) if call.is_plain() && !orphan.exists([&call.tool_use_id])? => {
                 // An answer mostly follows its call at once: a short memory is enough.
                 if self.open_calls.len() >= 4096 {
                     self.open_calls.clear();

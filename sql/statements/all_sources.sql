@@ -1,0 +1,3 @@
+-- The homes.
+select source_id, machine, root_path
+from sources

@@ -1,0 +1,551 @@
+//! The first load of a new database: rows are written straight into its file.
+//!
+//! While it is filled nobody can ask it anything, so what later lines refer to is remembered here: messages, responses and
+//! calls by their ids. Few lines need more than that: a uuid or a call that was there before. They are put aside and go the
+//! way of every later sync, through [`Loader`], when the file is a database again. So are the few rows of small tables, and
+//! everything that depends on several lines. The content is a function of the set of lines, so that this changes nothing.
+
+use super::copies::{FileKey, from_bytes};
+use super::known::KnownIds;
+use super::load::{Batch, Counts, FileVersion, Load, Loaded, Loader, UnknownKinds};
+use super::responses::NewResponse;
+use super::sqlite_file::SqliteFile;
+use super::statements as sql;
+use crate::archive::{self, CHUNK_BYTES};
+use crate::discover::Stat;
+use crate::error::Result;
+use crate::pipeline::Pipeline;
+use crate::rows::{
+    Agent, AgentLink, ArchiveChunk, BlockRows, EventRows, File, Insert, Message, MessageRows, Rows,
+    ToolResult, ToolUse, Usage,
+};
+use crate::timestamp;
+use rusqlite::Connection;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Writes batches in their order.
+pub struct FirstLoad {
+    file: SqliteFile,
+    /// The homes: machine and folder.
+    sources: HashMap<i64, (String, String)>,
+    /// The file whose batches are being written.
+    open: Option<(Arc<FileVersion>, File)>,
+    last_block_id: i64,
+    last_event_id: i64,
+    last_result_id: i64,
+    last_history_id: i64,
+    messages: KnownIds,
+    responses: KnownIds,
+    calls: KnownIds,
+    /// Responses that are not written yet.
+    new_responses: BTreeMap<i64, NewResponse>,
+    /// Calls that are not written yet: they wait for their answer until their file ends. By their blocks.
+    open_calls: BTreeMap<i64, (ToolUse, Option<i64>)>,
+    open_blocks: HashMap<String, i64>,
+    open_bytes: usize,
+    rest: Rest,
+}
+
+/// What is left to be done when the file is a database again.
+#[derive(Default)]
+struct Rest {
+    /// Of each file its home and its path. The key of the first is 1.
+    files: Vec<(i64, String)>,
+    projects: Vec<String>,
+    project_ids: HashMap<String, i64>,
+    agents: Vec<Agent>,
+    agent_keys: HashMap<(String, String), i64>,
+    known_agents: HashMap<Agent, i64>,
+    links: BTreeSet<AgentLink>,
+    models: BTreeSet<String>,
+    unknown_kinds: UnknownKinds,
+    later: Vec<Later>,
+    sessions: HashSet<String>,
+    touched_responses: HashSet<i64>,
+    touched_tool_uses: HashSet<String>,
+    touched_changes: HashSet<String>,
+    counts: Counts,
+}
+
+/// A line that was put aside.
+struct Later {
+    file_id: i64,
+    line_number: i64,
+    byte_offset: i64,
+    byte_length: i64,
+}
+
+/// A call waits for its answer as long as those that wait take no more than this.
+const OPEN_BYTES: usize = 4 << 20;
+
+/// So many responses wait for further lines, which mostly follow at once.
+const NEW_RESPONSES: usize = 4096;
+
+impl FirstLoad {
+    /// Takes a new database that has nothing but its homes.
+    pub fn new(connection: Connection, path: &Path) -> Result<FirstLoad> {
+        let mut statement = connection.prepare(sql::ALL_SOURCES)?;
+        let sources = statement
+            .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+            .collect::<rusqlite::Result<_>>()?;
+        drop(statement);
+        Ok(FirstLoad {
+            file: SqliteFile::new(connection, path)?,
+            sources,
+            open: None,
+            last_block_id: 0,
+            last_event_id: 0,
+            last_result_id: 0,
+            last_history_id: 0,
+            messages: KnownIds::default(),
+            responses: KnownIds::default(),
+            calls: KnownIds::default(),
+            new_responses: BTreeMap::new(),
+            open_calls: BTreeMap::new(),
+            open_blocks: HashMap::new(),
+            open_bytes: 0,
+            rest: Rest::default(),
+        })
+    }
+
+    /// Notes a file that is not opened.
+    pub fn count(&mut self, version: &FileVersion) -> Result<()> {
+        let mut file = self.new_file(version);
+        if let Some(stat) = &version.stat {
+            file.size_bytes = stat.size.cast_signed();
+            stamp(&mut file, stat, version.is_racy);
+        }
+        self.file.insert(&file)
+    }
+
+    /// Makes the file a database again. Returns what is left for a loader to do.
+    pub fn finish(mut self, pipeline: &Pipeline) -> Result<HandOver> {
+        self.close_file()?;
+        self.write_responses()?;
+        let FirstLoad { file, rest, .. } = self;
+        file.finish(pipeline)?;
+        Ok(HandOver(rest))
+    }
+
+    fn new_file(&mut self, version: &FileVersion) -> File {
+        let rest = &mut self.rest;
+        let project_id = version.place.directory_name.as_ref().map(|name| {
+            *rest.project_ids.entry(name.clone()).or_insert_with(|| {
+                rest.projects.push(name.clone());
+                rest.projects.len() as i64
+            })
+        });
+        rest.files.push((version.source_id, version.path.clone()));
+        let now = timestamp::now();
+        File {
+            file_id: rest.files.len() as i64,
+            source_id: version.source_id,
+            project_id,
+            path: version.path.clone(),
+            path_bytes: version.path_bytes.clone(),
+            kind: version.place.kind.name(),
+            session_id: version.place.session_id.clone(),
+            generation: version.generation,
+            is_racy: true,
+            is_current: true,
+            first_seen_at: now.clone(),
+            last_synced_at: now,
+            ..File::default()
+        }
+    }
+
+    /// Writes the row of the file that is open, and the calls in it that nobody answered.
+    fn close_file(&mut self) -> Result<()> {
+        if let Some((_, file)) = self.open.take() {
+            self.file.insert(&file)?;
+        }
+        self.write_open_calls()
+    }
+
+    fn write_rows(&mut self, rows: Rows, file_id: i64, path: &str, first_line: i64) -> Result<()> {
+        for mut message in rows.messages {
+            message.message.file_id = file_id;
+            message.message.line_number += first_line;
+            self.write_message(message)?;
+        }
+        for mut event in rows.events {
+            event.event.file_id = file_id;
+            event.event.line_number += first_line;
+            self.write_event(event)?;
+        }
+        for mut rows in rows.history_prompts {
+            self.last_history_id += 1;
+            rows.prompt.history_prompt_id = self.last_history_id;
+            rows.prompt.file_id = file_id;
+            rows.prompt.line_number += first_line;
+            self.file.insert(&rows.prompt)?;
+            for mut pasted in rows.pasted_contents {
+                pasted.history_prompt_id = self.last_history_id;
+                self.file.insert(&pasted)?;
+            }
+            self.rest.counts.events += 1;
+        }
+        for document in rows.documents {
+            document.insert(file_id, &mut self.file)?;
+        }
+        for mut line in rows.rejected_lines {
+            line.file_id = file_id;
+            line.line_number += first_line;
+            self.rest.counts.reject(path, &line);
+            self.file.insert(&line)?;
+        }
+        self.rest
+            .unknown_kinds
+            .add(&rows.unknown_kinds, file_id, path, first_line);
+        Ok(())
+    }
+
+    fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
+        let message = &mut rows.message;
+        let calls = || {
+            let blocks = rows.blocks.iter();
+            blocks.filter_map(|block| Some(block.tool_use.as_ref()?.tool_use_id.as_str()))
+        };
+        let is_repeated =
+            |id| self.calls.get(id).is_some() || calls().filter(|other| *other == id).count() > 1;
+        if self.messages.get(&message.uuid).is_some() || calls().any(is_repeated) {
+            self.rest.later.push(Later {
+                file_id: message.file_id,
+                line_number: message.line_number,
+                byte_offset: message.byte_offset,
+                byte_length: message.byte_length,
+            });
+            return Ok(());
+        }
+        let find = |uuid: &Option<String>| uuid.as_ref().and_then(|uuid| self.messages.get(uuid));
+        message.parent_message_id = find(&message.parent_uuid);
+        message.logical_parent_message_id = find(&message.logical_parent_uuid);
+        message.message_id = self.messages.add(&message.uuid);
+        message.agent_key = rows.agent.take().map(|agent| self.rest.agent_key(agent));
+        self.rest.touch_session(message.session_id.as_deref());
+        self.rest.counts.messages += 1;
+        if let Some(usage) = rows.usage.take() {
+            self.write_usage(usage, &mut rows.message)?;
+        }
+        let message = rows.message;
+        self.file.insert(&message)?;
+        self.rest.link(rows.links, message.session_id.as_deref());
+        for mut notification in rows.notifications {
+            notification.deliver(&message);
+            self.file.insert(&notification)?;
+        }
+        for block in rows.blocks {
+            self.write_block(block, &message)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the usage of a line: with its response, if that is not written yet.
+    fn write_usage(&mut self, usage: Usage, message: &mut Message) -> Result<()> {
+        let mut line = usage.line;
+        line.agent_key = match usage.agent {
+            Some(agent) => Some(self.rest.agent_key(agent)),
+            None => message.agent_key,
+        };
+        line.api_response_id = match self.responses.get(&usage.api_message_id) {
+            Some(id) => id,
+            None => {
+                if self.new_responses.len() >= NEW_RESPONSES {
+                    self.write_responses()?;
+                }
+                let id = self.responses.add(&usage.api_message_id);
+                self.new_responses
+                    .insert(id, NewResponse::new(&usage.api_message_id));
+                id
+            }
+        };
+        if !line.is_progress {
+            message.api_response_id = Some(line.api_response_id);
+        }
+        line.of(message);
+        if let Some(model) = &line.model
+            && !self.rest.models.contains(model)
+        {
+            self.rest.models.insert(model.clone());
+        }
+        match self.new_responses.get_mut(&line.api_response_id) {
+            Some(response) => response.add(line, message.version.clone()),
+            None => {
+                self.rest.touched_responses.insert(line.api_response_id);
+                self.file.insert(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the responses that are new, each with the lines it has by now.
+    fn write_responses(&mut self) -> Result<()> {
+        let (sources, files) = (&self.sources, &self.rest.files);
+        let file_key = |file_id: i64| {
+            let (source_id, path) = &files[file_id as usize - 1];
+            let (machine, root_path) = &sources[source_id];
+            Ok(FileKey {
+                path: path.clone(),
+                machine: machine.clone(),
+                root_path: root_path.clone(),
+                generation: 1,
+            })
+        };
+        for (id, response) in std::mem::take(&mut self.new_responses) {
+            if response.write(id, file_key, &mut self.file)? {
+                self.rest.touched_responses.insert(id);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self, rows: BlockRows, message: &Message) -> Result<()> {
+        let sent_at = message.sent_at.as_deref();
+        let mut block = rows.block;
+        self.last_block_id += 1;
+        block.block_id = self.last_block_id;
+        block.message_id = message.message_id;
+        self.file.insert(&block)?;
+        if let Some(mut call) = rows.tool_use {
+            call.message_id = message.message_id;
+            call.block_id = block.block_id;
+            self.note_call(call, sent_at)?;
+        }
+        if let Some(mut result) = rows.tool_result {
+            self.last_result_id += 1;
+            result.tool_result_id = self.last_result_id;
+            result.message_id = message.message_id;
+            result.block_id = block.block_id;
+            self.settle_answer(&mut result, sent_at)?;
+            self.file.insert(&result)?;
+            for mut operation in rows.git_operations {
+                operation.tool_result_id = self.last_result_id;
+                self.file.insert(&operation)?;
+            }
+            if let Some(mut request) = rows.web_request {
+                request.tool_result_id = self.last_result_id;
+                self.file.insert(&request)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a call until its answer comes. Where more has to be known than the two, it is looked at again at the end.
+    fn note_call(&mut self, call: ToolUse, sent_at: Option<&str>) -> Result<()> {
+        self.calls.add(&call.tool_use_id);
+        let time = sent_at.and_then(timestamp::to_milliseconds);
+        let is_plain = call.is_plain() && !self.rest.touched_tool_uses.contains(&call.tool_use_id);
+        if time.is_none() || !is_plain {
+            self.rest.touched_tool_uses.insert(call.tool_use_id.clone());
+            return self.file.insert(&call);
+        }
+        self.open_bytes += call.input_json.as_ref().map_or(0, String::len);
+        self.open_blocks
+            .insert(call.tool_use_id.clone(), call.block_id);
+        self.open_calls.insert(call.block_id, (call, time));
+        match self.open_bytes > OPEN_BYTES {
+            true => self.write_open_calls(),
+            false => Ok(()),
+        }
+    }
+
+    /// Ties an answer to its call: the rule of sql/resolve/24 for the first answer to a call that waits for it.
+    fn settle_answer(&mut self, result: &mut ToolResult, sent_at: Option<&str>) -> Result<()> {
+        let Some(tool_use_id) = &result.source_tool_use_id else {
+            return Ok(());
+        };
+        if self.calls.get(tool_use_id).is_some() {
+            result.tool_use_id = Some(tool_use_id.clone());
+        }
+        let open = self.open_blocks.remove(tool_use_id);
+        let open = open.and_then(|block_id| self.open_calls.remove(&block_id));
+        let Some((mut call, called)) = open else {
+            self.rest.touched_tool_uses.insert(tool_use_id.clone());
+            return Ok(());
+        };
+        self.open_bytes -= call.input_json.as_ref().map_or(0, String::len);
+        match (called, sent_at.and_then(timestamp::to_milliseconds)) {
+            (Some(called), Some(answered)) => {
+                result.elapsed_ms = Some(answered - called);
+                call.tool_result_id = Some(result.tool_result_id);
+                if call.change_kind.is_some() {
+                    self.rest.touched_changes.insert(tool_use_id.clone());
+                }
+            }
+            _ => {
+                self.rest.touched_tool_uses.insert(tool_use_id.clone());
+            }
+        }
+        self.file.insert(&call)
+    }
+
+    /// Writes the calls that wait for an answer. If one comes all the same, it is looked at again at the end.
+    fn write_open_calls(&mut self) -> Result<()> {
+        self.open_blocks.clear();
+        self.open_bytes = 0;
+        for (call, _) in std::mem::take(&mut self.open_calls).into_values() {
+            self.file.insert(&call)?;
+        }
+        Ok(())
+    }
+
+    fn write_event(&mut self, mut rows: EventRows) -> Result<()> {
+        self.last_event_id += 1;
+        self.rest.counts.events += 1;
+        let event = &mut rows.event;
+        event.event_id = self.last_event_id;
+        self.rest.touch_session(event.session_id.as_deref());
+        self.file.insert(event)?;
+        for mut backup in rows.file_backups {
+            backup.event_id = event.event_id;
+            self.file.insert(&backup)?;
+        }
+        self.rest.link(rows.links, event.session_id.as_deref());
+        for mut notification in rows.notifications {
+            notification.queue(event);
+            self.file.insert(&notification)?;
+        }
+        Ok(())
+    }
+}
+
+impl Load for FirstLoad {
+    fn load(&mut self, batch: Batch) -> Result<Loaded> {
+        let is_same = |(version, _): &(Arc<FileVersion>, File)| Arc::ptr_eq(version, &batch.file);
+        if !self.open.as_ref().is_some_and(is_same) {
+            self.close_file()?;
+            let file = self.new_file(&batch.file);
+            self.open = Some((batch.file.clone(), file));
+        }
+        let (_, file) = self.open.as_mut().expect("it was opened");
+        let first_line = file.newline_count + 1;
+        file.size_bytes = batch.end.cast_signed();
+        file.archived_bytes = file.size_bytes;
+        file.parsed_bytes = (batch.parsed).map_or(file.parsed_bytes, u64::cast_signed);
+        file.newline_count += batch.rows.newline_count;
+        file.blank_line_count += batch.rows.blank_line_count;
+        file.line_count = file.newline_count + i64::from(batch.rows.has_tail);
+        if let (Some(stat), true) = (&batch.file.stat, batch.is_last) {
+            stamp(file, stat, batch.file.is_racy);
+        }
+        let file_id = file.file_id;
+        self.rest.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
+        if let Some(chunk) = batch.chunk {
+            self.rest.counts.bytes += chunk.new_bytes;
+            self.file.insert(&ArchiveChunk {
+                file_id,
+                position: chunk.position.cast_signed(),
+                byte_offset: (chunk.position * CHUNK_BYTES).cast_signed(),
+                byte_length: chunk.byte_length.cast_signed(),
+                content: chunk.content,
+                content_hash: chunk.hash.to_vec(),
+            })?;
+        }
+        self.write_rows(batch.rows, file_id, &batch.file.path, first_line)?;
+        if batch.is_last {
+            self.close_file()?;
+        }
+        Ok(Loaded::Written)
+    }
+
+    /// Nothing is permanent before all of it is.
+    fn commit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn counts(&self) -> &Counts {
+        &self.rest.counts
+    }
+}
+
+fn stamp(file: &mut File, stat: &Stat, is_racy: bool) {
+    file.modified_ns = stat.modified_ns;
+    file.changed_ns = stat.changed_ns;
+    file.device = stat.device;
+    file.inode = stat.inode;
+    file.is_racy = is_racy;
+}
+
+impl Rest {
+    fn touch_session(&mut self, session_id: Option<&str>) {
+        if let Some(session_id) = session_id
+            && !self.sessions.contains(session_id)
+        {
+            self.sessions.insert(session_id.to_string());
+        }
+    }
+
+    fn agent_key(&mut self, agent: Agent) -> i64 {
+        if let Some(key) = self.known_agents.get(&agent) {
+            return *key;
+        }
+        self.touch_session(Some(&agent.session_id));
+        let next = self.agent_keys.len() as i64 + 1;
+        let name = (agent.session_id.clone(), agent.agent_id.clone());
+        let key = *self.agent_keys.entry(name).or_insert(next);
+        self.agents.push(agent.clone());
+        self.known_agents.insert(agent, key);
+        key
+    }
+
+    fn link(&mut self, links: Vec<AgentLink>, session_id: Option<&str>) {
+        let Some(session_id) = session_id else {
+            return;
+        };
+        self.links.extend(links.into_iter().map(|link| AgentLink {
+            session_id: session_id.to_string(),
+            ..link
+        }));
+    }
+}
+
+/// What a first load leaves to be done.
+pub struct HandOver(Rest);
+
+impl HandOver {
+    /// Does it, but for what every commit does.
+    pub fn give(self, loader: &mut Loader<'_>) -> Result<()> {
+        let rest = self.0;
+        loader.begin()?;
+        // No block is in the search yet.
+        loader.connection.execute_batch(sql::INDEX_ALL_BLOCKS)?;
+        let connection = loader.connection;
+        let mut upsert = connection.prepare(sql::UPSERT_PROJECT)?;
+        for name in &rest.projects {
+            upsert.query_row([name], |_| Ok(()))?;
+        }
+        for agent in rest.agents {
+            let expected = rest.known_agents[&agent];
+            let key = loader.agent_key(agent)?;
+            assert_eq!(key, expected, "keys are given in the same order");
+        }
+        for link in &rest.links {
+            loader.inserter.insert(link)?;
+        }
+        for model in rest.models {
+            loader.name_model(&model)?;
+        }
+        loader.write_unknown_kinds(&rest.unknown_kinds)?;
+        loader.touched_sessions.extend(rest.sessions);
+        loader.touched_responses.extend(rest.touched_responses);
+        loader.touched_tool_uses.extend(rest.touched_tool_uses);
+        loader.touched_changes.extend(rest.touched_changes);
+        loader.counts = rest.counts;
+        let mut archive = archive::Reader::default();
+        for line in rest.later {
+            let (_, path) = &rest.files[line.file_id as usize - 1];
+            let bytes = archive.read(
+                connection,
+                line.file_id,
+                line.byte_offset.cast_unsigned(),
+                line.byte_length.cast_unsigned(),
+            );
+            let position = (line.file_id, line.line_number, line.byte_offset);
+            let bytes = bytes.map_err(crate::error::Error::io(path))?;
+            loader.write_message(from_bytes(position, path, &bytes)?)?;
+        }
+        Ok(())
+    }
+}

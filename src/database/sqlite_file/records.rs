@@ -1,0 +1,284 @@
+//! Values -> records of SQLite's file format, and keys that sort as SQLite sorts them.
+
+use rusqlite::types::ValueRef;
+
+/// Appends a number as SQLite writes them: seven bits a byte, the highest first, the ninth byte whole.
+pub fn put_varint(out: &mut Vec<u8>, value: u64) {
+    if value >= 1 << 56 {
+        for shift in (1..9).rev() {
+            out.push((value >> (7 * shift + 1)) as u8 | 0x80);
+        }
+        out.push(value as u8);
+        return;
+    }
+    for byte in (1..varint_length(value)).rev() {
+        out.push((value >> (7 * byte)) as u8 | 0x80);
+    }
+    out.push(value as u8 & 0x7f);
+}
+
+/// How many bytes a number takes.
+pub fn varint_length(value: u64) -> usize {
+    match value {
+        0 => 1,
+        _ => (64 - value.leading_zeros() as usize).div_ceil(7).min(9),
+    }
+}
+
+/// Puts the head of a record in place of what is there: its length and the types of its values. Returns the length of the
+/// whole record.
+pub fn put_head<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
+    out.clear();
+    let mut body = 0;
+    for value in values {
+        let (serial, length) = serial_type(value);
+        put_varint(out, serial);
+        body += length;
+    }
+    // The length counts itself.
+    let types = out.len();
+    let mut length = types + 1;
+    if varint_length(length as u64) > 1 {
+        length = types + varint_length(length as u64 + 1);
+    }
+    put_varint(out, length as u64);
+    out.rotate_right(length - types);
+    length + body
+}
+
+/// Gives the bytes of a value in the body of a record.
+pub fn with_body(value: ValueRef<'_>, write: &mut impl FnMut(&[u8])) {
+    match value {
+        ValueRef::Null => {}
+        ValueRef::Integer(number) => {
+            let (_, length) = serial_type(value);
+            write(&number.to_be_bytes()[8 - length..]);
+        }
+        ValueRef::Real(number) => write(&number.to_be_bytes()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => write(bytes),
+    }
+}
+
+/// The type of a value, and how many bytes it takes.
+fn serial_type(value: ValueRef<'_>) -> (u64, usize) {
+    match value {
+        ValueRef::Null => (0, 0),
+        ValueRef::Integer(0) => (8, 0),
+        ValueRef::Integer(1) => (9, 0),
+        ValueRef::Integer(number) => {
+            let magnitude = if number < 0 { !number } else { number };
+            match 65 - magnitude.leading_zeros() {
+                0..=8 => (1, 1),
+                9..=16 => (2, 2),
+                17..=24 => (3, 3),
+                25..=32 => (4, 4),
+                33..=48 => (5, 6),
+                _ => (6, 8),
+            }
+        }
+        ValueRef::Real(_) => (7, 8),
+        ValueRef::Blob(bytes) => (bytes.len() as u64 * 2 + 12, bytes.len()),
+        ValueRef::Text(bytes) => (bytes.len() as u64 * 2 + 13, bytes.len()),
+    }
+}
+
+// What a value in a key begins with: of two values the one with the smaller mark comes first.
+const NULL: u8 = 0x00;
+const NEGATIVE: u8 = 0x01;
+const NUMBER: u8 = 0x10; // and the number of bytes behind it
+const TEXT: u8 = 0x20;
+
+/// Appends a value to a key. Keys compare byte by byte as SQLite compares the values.
+pub fn put_key(out: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => out.push(NULL),
+        ValueRef::Integer(number @ ..0) => {
+            out.push(NEGATIVE);
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        ValueRef::Integer(number) => {
+            let length = (64 - number.leading_zeros() as usize).div_ceil(8);
+            out.push(NUMBER + length as u8);
+            out.extend_from_slice(&number.to_be_bytes()[8 - length..]);
+        }
+        ValueRef::Text(bytes) => {
+            out.push(TEXT);
+            put_escaped(out, bytes);
+        }
+        ValueRef::Real(_) | ValueRef::Blob(_) => unreachable!("no index has such a column"),
+    }
+}
+
+/// Appends bytes and their end, which compares less than any byte: a NUL among them gets a mark.
+fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
+    while let Some(nul) = memchr::memchr(0, bytes) {
+        out.extend_from_slice(&bytes[..nul]);
+        out.extend_from_slice(&[0, 0xff]);
+        bytes = &bytes[nul + 1..];
+    }
+    out.extend_from_slice(bytes);
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// A value of a key.
+enum KeyValue {
+    Null,
+    Integer(i64),
+    /// Where its bytes stand in the texts that were taken apart.
+    Text(usize, usize),
+}
+
+/// Keys -> records, with room that is used again.
+#[derive(Default)]
+pub struct KeyReader {
+    values: Vec<KeyValue>,
+    texts: Vec<u8>,
+    head: Vec<u8>,
+    record: Vec<u8>,
+}
+
+impl KeyReader {
+    /// The record of a key; and of the key that part which tells whether two rows have the same `count` values: those with
+    /// a NULL never have.
+    pub fn record<'k>(&mut self, whole: &'k [u8], count: usize) -> (&[u8], Option<&'k [u8]>) {
+        self.values.clear();
+        self.texts.clear();
+        let mut key = whole;
+        let mut has_null = false;
+        let mut told = whole.len();
+        while let Some((mark, rest)) = key.split_first() {
+            if self.values.len() == count {
+                told = whole.len() - key.len();
+            }
+            has_null |= *mark == NULL;
+            key = rest;
+            match *mark {
+                NULL => self.values.push(KeyValue::Null),
+                NEGATIVE => {
+                    let bytes = key[..8].try_into().expect("eight bytes");
+                    self.values
+                        .push(KeyValue::Integer(i64::from_be_bytes(bytes)));
+                    key = &key[8..];
+                }
+                TEXT => {
+                    let start = self.texts.len();
+                    key = self.take_text(key);
+                    self.values.push(KeyValue::Text(start, self.texts.len()));
+                }
+                mark => {
+                    let length = usize::from(mark - NUMBER);
+                    let number = key[..length]
+                        .iter()
+                        .fold(0, |number, byte| number << 8 | i64::from(*byte));
+                    self.values.push(KeyValue::Integer(number));
+                    key = &key[length..];
+                }
+            }
+        }
+        let texts = &self.texts;
+        let values = self.values.iter().map(|value| match *value {
+            KeyValue::Null => ValueRef::Null,
+            KeyValue::Integer(number) => ValueRef::Integer(number),
+            KeyValue::Text(start, end) => ValueRef::Text(&texts[start..end]),
+        });
+        put_head(&mut self.head, values.clone());
+        self.record.clear();
+        self.record.extend_from_slice(&self.head);
+        for value in values {
+            with_body(value, &mut |bytes| self.record.extend_from_slice(bytes));
+        }
+        (&self.record, (!has_null).then(|| &whole[..told]))
+    }
+
+    /// Takes the bytes of a text, and returns what stands behind it.
+    fn take_text<'k>(&mut self, mut key: &'k [u8]) -> &'k [u8] {
+        loop {
+            let nul = memchr::memchr(0, key).expect("a text has its end");
+            self.texts.extend_from_slice(&key[..nul]);
+            let mark = key[nul + 1];
+            key = &key[nul + 2..];
+            if mark == 0 {
+                return key;
+            }
+            self.texts.push(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(values: &[ValueRef<'_>]) -> Vec<u8> {
+        let mut key = Vec::new();
+        for value in values {
+            put_key(&mut key, *value);
+        }
+        key
+    }
+
+    fn record(values: &[ValueRef<'_>]) -> Vec<u8> {
+        let mut record = Vec::new();
+        let length = put_head(&mut record, values.iter().copied());
+        for value in values {
+            with_body(*value, &mut |bytes| record.extend_from_slice(bytes));
+        }
+        assert_eq!(record.len(), length);
+        record
+    }
+
+    proptest! {
+        #[test]
+        fn keys_of_numbers_sort_as_numbers(a: i64, b: i64) {
+            let (x, y) = (key(&[ValueRef::Integer(a)]), key(&[ValueRef::Integer(b)]));
+            prop_assert_eq!(x.cmp(&y), a.cmp(&b));
+        }
+
+        #[test]
+        fn keys_of_texts_sort_as_texts(a: (Vec<u8>, i64), b: (Vec<u8>, i64)) {
+            let of = |(text, number): &(Vec<u8>, i64)| key(&[ValueRef::Text(text), ValueRef::Integer(*number)]);
+            prop_assert_eq!(of(&a).cmp(&of(&b)), a.cmp(&b));
+        }
+
+        #[test]
+        fn the_record_of_a_key_is_that_of_its_values(text: Vec<u8>, number: i64) {
+            let values = [ValueRef::Text(&text), ValueRef::Null, ValueRef::Integer(number)];
+            let (mut reader, key) = (KeyReader::default(), key(&values));
+            prop_assert_eq!(reader.record(&key, 2).0, record(&values));
+        }
+    }
+
+    #[test]
+    fn numbers_are_as_long_as_they_must_be() {
+        for (value, length) in [
+            (0, 1),
+            (127, 1),
+            (128, 2),
+            (16_383, 2),
+            (16_384, 3),
+            (u64::MAX, 9),
+        ] {
+            let mut out = Vec::new();
+            put_varint(&mut out, value);
+            assert_eq!(out.len(), length);
+            assert_eq!(varint_length(value), length);
+        }
+    }
+
+    #[test]
+    fn a_null_sorts_before_numbers_and_these_before_texts() {
+        let keys = [
+            ValueRef::Null,
+            ValueRef::Integer(i64::MIN),
+            ValueRef::Integer(-1),
+            ValueRef::Integer(0),
+            ValueRef::Integer(i64::MAX),
+            ValueRef::Text(b""),
+            ValueRef::Text(b"\0"),
+            ValueRef::Text(b"a"),
+        ]
+        .map(|value| key(&[value]));
+        assert!(keys.is_sorted());
+    }
+}

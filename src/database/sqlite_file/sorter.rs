@@ -1,0 +1,289 @@
+//! Keys in any order -> keys in their order, with little memory: runs that are sorted go to a file, and are merged at the
+//! end.
+
+use super::records::put_key;
+use crate::read::read_some;
+use rusqlite::types::ValueRef;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+/// So much of each run is read at once.
+const READ_BYTES: usize = 1 << 15;
+
+/// The file that runs are written to.
+pub struct Spill {
+    file: File,
+    length: u64,
+}
+
+impl Spill {
+    /// Writes to an empty file.
+    pub fn new(file: File) -> Spill {
+        Spill { file, length: 0 }
+    }
+}
+
+/// The keys of an index.
+#[derive(Default)]
+pub struct Sorter {
+    bytes: Vec<u8>,
+    keys: Vec<Key>,
+    runs: Vec<Run>,
+}
+
+/// Where a key stands, and what it begins with.
+struct Key {
+    beginning: u64,
+    start: u32,
+    end: u32,
+}
+
+impl Key {
+    fn of<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        &bytes[self.start as usize..self.end as usize]
+    }
+}
+
+/// Sorted keys in the file.
+struct Run {
+    offset: u64,
+    length: u64,
+}
+
+impl Sorter {
+    /// Adds the key of some values. Returns how much memory it takes.
+    pub fn add<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
+        let start = self.bytes.len();
+        for value in values {
+            put_key(&mut self.bytes, value);
+        }
+        let key = &self.bytes[start..];
+        let mut beginning = [0; 8];
+        let length = key.len().min(8);
+        beginning[..length].copy_from_slice(&key[..length]);
+        let place = |position| u32::try_from(position).expect("no more than fits into memory");
+        let size = key.len() + size_of::<Key>();
+        self.keys.push(Key {
+            beginning: u64::from_be_bytes(beginning),
+            start: place(start),
+            end: place(self.bytes.len()),
+        });
+        size
+    }
+
+    /// Bytes that are in memory.
+    pub fn held(&self) -> usize {
+        self.bytes.len() + self.keys.len() * size_of::<Key>()
+    }
+
+    /// Bytes of all keys.
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64 + self.runs.iter().map(|run| run.length).sum::<u64>()
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        self.keys.sort_unstable_by(|a, b| {
+            a.beginning
+                .cmp(&b.beginning)
+                .then_with(|| a.of(bytes).cmp(b.of(bytes)))
+        });
+    }
+
+    /// Sorts what is in memory and writes it as a run.
+    pub fn spill(&mut self, spill: &mut Spill) -> io::Result<()> {
+        self.sort();
+        let mut out = BufWriter::with_capacity(READ_BYTES, &spill.file);
+        for key in &self.keys {
+            out.write_all(&(key.end - key.start).to_le_bytes())?;
+            out.write_all(key.of(&self.bytes))?;
+        }
+        out.flush()?;
+        drop(out);
+        let length = (self.bytes.len() + 4 * self.keys.len()) as u64;
+        self.runs.push(Run {
+            offset: spill.length,
+            length,
+        });
+        spill.length += length;
+        self.bytes = Vec::new();
+        self.keys = Vec::new();
+        Ok(())
+    }
+
+    /// Gives all keys in their order.
+    pub fn merge(
+        mut self,
+        spill: &Spill,
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.sort();
+        let memory = Source {
+            key: Vec::new(),
+            rest: Rest::Memory {
+                bytes: self.bytes,
+                keys: self.keys.into_iter(),
+            },
+        };
+        let runs = self.runs.into_iter().map(|run| Source {
+            key: Vec::new(),
+            rest: Rest::File {
+                buffer: Vec::new(),
+                used: 0,
+                run,
+            },
+        });
+        let mut sources = BinaryHeap::new();
+        for mut source in runs.chain([memory]) {
+            if source.advance(&spill.file)? {
+                sources.push(source);
+            }
+        }
+        while let Some(mut least) = sources.peek_mut() {
+            each(&least.key)?;
+            if !least.advance(&spill.file)? {
+                PeekMut::pop(least);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A run that is being read.
+struct Source {
+    /// The key it is at.
+    key: Vec<u8>,
+    rest: Rest,
+}
+
+/// What of a run is still to come.
+enum Rest {
+    Memory {
+        bytes: Vec<u8>,
+        keys: std::vec::IntoIter<Key>,
+    },
+    File {
+        buffer: Vec<u8>,
+        used: usize,
+        run: Run,
+    },
+}
+
+impl Source {
+    /// Goes to the next key, if there is one.
+    fn advance(&mut self, file: &File) -> io::Result<bool> {
+        self.key.clear();
+        match &mut self.rest {
+            Rest::Memory { bytes, keys } => {
+                let Some(key) = keys.next() else {
+                    return Ok(false);
+                };
+                self.key.extend_from_slice(key.of(bytes));
+            }
+            Rest::File { buffer, used, run } => {
+                if !fill(buffer, used, run, file, 4)? {
+                    return Ok(false);
+                }
+                let length = buffer[*used..*used + 4].try_into().expect("four bytes");
+                let length = u32::from_le_bytes(length) as usize;
+                *used += 4;
+                fill(buffer, used, run, file, length)?;
+                self.key.extend_from_slice(&buffer[*used..*used + length]);
+                *used += length;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Has so many bytes of a run at hand; false if there are none left.
+fn fill(
+    buffer: &mut Vec<u8>,
+    used: &mut usize,
+    run: &mut Run,
+    file: &File,
+    wanted: usize,
+) -> io::Result<bool> {
+    if buffer.len() - *used < wanted {
+        buffer.drain(..*used);
+        *used = 0;
+        let have = buffer.len();
+        let more = (run.length as usize).min(READ_BYTES.max(wanted));
+        if have + more < wanted {
+            return Ok(false);
+        }
+        buffer.resize(have + more, 0);
+        let mut filled = have;
+        while filled < buffer.len() {
+            match read_some(file, &mut buffer[filled..], run.offset) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => {
+                    filled += count;
+                    run.offset += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        run.length -= more as u64;
+    }
+    Ok(true)
+}
+
+impl Ord for Source {
+    /// The greatest of a heap is the one with the least key.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl PartialOrd for Source {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Source {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_keys_come_back_in_their_order() {
+        let mut sorter = Sorter::default();
+        let mut spill = Spill::new(tempfile::tempfile().unwrap());
+        let count = 300_000_i64;
+        for number in 0..count {
+            let scattered = number * 7_919 % count;
+            let text = format!("key {:06}", scattered / 10);
+            let values = [
+                ValueRef::Text(text.as_bytes()),
+                ValueRef::Integer(scattered),
+            ];
+            sorter.add(values.into_iter());
+            if sorter.held() > 1 << 20 {
+                sorter.spill(&mut spill).unwrap();
+            }
+        }
+        assert!(sorter.runs.len() > 3);
+        let mut found = Vec::new();
+        sorter
+            .merge(&spill, |key| {
+                found.push(key.to_vec());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(found.len(), 300_000);
+        assert!(found.is_sorted());
+    }
+}
