@@ -19,6 +19,7 @@ pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
+use crate::pipeline::Pipeline;
 use crate::stop::Stop;
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
@@ -251,14 +252,24 @@ pub fn open_new(path: &Path) -> Result<Connection> {
 }
 
 /// Makes a new database whole: references checked, journal in place, everything on disk.
-pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
+pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> Result<()> {
+    connection.pragma_update(None, "locking_mode", "normal")?;
+    // The next statement lets go of the lock, and several can read.
+    let tables = connection
+        .prepare(statements::TABLES_WITH_REFERENCES)?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
     // What is on the disk already is not waited for later.
     std::thread::scope(|scope| {
         let written = scope.spawn(|| sync_file(path));
-        check_references(&connection)?;
+        pipeline.for_each(tables, |table| {
+            let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            let count: i64 =
+                reader.query_row(statements::COUNT_VIOLATIONS, [table], |row| row.get(0))?;
+            refuse_violations(count as usize)
+        })?;
         written.join().expect("it only syncs")
     })?;
-    connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
     let modes = answer(&connection, "pragma journal_mode = wal")?;
@@ -274,7 +285,7 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
 }
 
 /// Waits until all of a file is on the disk.
-fn sync_file(path: &Path) -> Result<()> {
+pub fn sync_file(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(Error::io(path))
@@ -364,7 +375,11 @@ fn is_index(statement: &str, name: &str) -> bool {
 
 /// Refuses to go on with references that lead nowhere.
 fn check_references(connection: &Connection) -> Result<()> {
-    match foreign_key_violations(connection)? {
+    refuse_violations(foreign_key_violations(connection)?)
+}
+
+fn refuse_violations(count: usize) -> Result<()> {
+    match count {
         0 => Ok(()),
         count => Err(Error::CheckFailed(format!(
             "{count} references would lead nowhere, so nothing was changed; please report this"

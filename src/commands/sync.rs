@@ -20,6 +20,7 @@ use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::{TempDir, TempPath};
 
@@ -128,6 +129,8 @@ fn sync(
         report.problems.append(&mut imported?);
         progress.message("indexing");
         left = Some(first.finish(&pipeline)?);
+        let written = building.to_path_buf();
+        target.writing = Some(std::thread::spawn(move || database::sync_file(&written)));
         target.connection = database::open_new(building)?;
     }
     let mut loader = Loader::new(&target.connection)?;
@@ -159,7 +162,7 @@ fn sync(
         .connection
         .query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?;
     drop(loader);
-    report.unfinished = target.close()?;
+    report.unfinished = target.close(&pipeline)?;
     progress.finish();
     Ok(())
 }
@@ -351,6 +354,8 @@ struct Target {
     path: PathBuf,
     /// Removed if anything fails.
     building: Option<TempPath>,
+    /// Brings what the first load wrote to the disk, while the rest is done.
+    writing: Option<JoinHandle<Result<()>>>,
 }
 
 impl Target {
@@ -364,6 +369,7 @@ impl Target {
                 connection,
                 path: path.to_path_buf(),
                 building: None,
+                writing: None,
             });
         }
         let building = database::beside(path, ".building");
@@ -385,14 +391,18 @@ impl Target {
             connection: database::create(&building)?,
             path: path.to_path_buf(),
             building: Some(temporary),
+            writing: None,
         })
     }
 
-    fn close(self) -> Result<Option<Problem>> {
+    fn close(self, pipeline: &Pipeline) -> Result<Option<Problem>> {
         let Some(building) = self.building else {
             return Ok(database::close(self.connection, &self.path));
         };
-        database::finish_new(self.connection, &building)?;
+        if let Some(writing) = self.writing {
+            writing.join().expect("it only syncs")?;
+        }
+        database::finish_new(self.connection, &building, pipeline)?;
         // A database that somebody put there meanwhile is not overwritten.
         building
             .persist_noclobber(&self.path)

@@ -5,7 +5,7 @@
 
 use super::records::{put_varint, varint_length};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::sync::{Mutex, MutexGuard};
 
 /// Bytes of a page.
@@ -72,8 +72,7 @@ impl PageFile {
 
     fn flush(&mut self) -> io::Result<()> {
         let first = self.next as u64 - 1 - (self.buffer.len() / PAGE_BYTES) as u64;
-        self.file.seek(SeekFrom::Start(first * PAGE_BYTES as u64))?;
-        self.file.write_all(&self.buffer)?;
+        write_at(&self.file, &self.buffer, first * PAGE_BYTES as u64)?;
         self.buffer.clear();
         Ok(())
     }
@@ -81,16 +80,31 @@ impl PageFile {
     /// Puts a page in the place of one that is there.
     fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
         let offset = u64::from(number - 1) * PAGE_BYTES as u64;
-        self.file.seek(SeekFrom::Start(offset))?;
-        self.file.write_all(page)
+        write_at(&self.file, page, offset)
     }
 
     /// Writes what is left, and in the header of the database how many pages it has.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        self.file.seek(SeekFrom::Start(28))?;
-        self.file.write_all(&(self.next - 1).to_be_bytes())
+        write_at(&self.file, &(self.next - 1).to_be_bytes(), 28)
     }
+}
+
+/// Writes bytes at an offset.
+#[cfg(unix)]
+pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+/// Writes bytes at an offset.
+#[cfg(windows)]
+pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
+        bytes = &bytes[count..];
+        offset += count as u64;
+    }
+    Ok(())
 }
 
 /// A page of cells that is being filled: its cells lie at its end, the last one first.

@@ -1,6 +1,7 @@
 //! Keys in any order -> keys in their order, with little memory: runs that are sorted go to a file, and are merged at the
 //! end.
 
+use super::pages::write_at;
 use super::records::put_key;
 use crate::read::read_some;
 use rusqlite::types::ValueRef;
@@ -8,10 +9,13 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 
 /// So much of each run is read at once.
 const READ_BYTES: usize = 1 << 15;
+
+/// So much of a run is written at once.
+const WRITE_BYTES: usize = 1 << 18;
 
 /// The file that runs are written to.
 pub struct Spill {
@@ -23,6 +27,12 @@ impl Spill {
     /// Writes to an empty file.
     pub fn new(file: File) -> Spill {
         Spill { file, length: 0 }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        write_at(&self.file, bytes, self.length)?;
+        self.length += bytes.len() as u64;
+        Ok(())
     }
 }
 
@@ -96,19 +106,21 @@ impl Sorter {
     /// Sorts what is in memory and writes it as a run.
     pub fn spill(&mut self, spill: &mut Spill) -> io::Result<()> {
         self.sort();
-        let mut out = BufWriter::with_capacity(READ_BYTES, &spill.file);
+        let offset = spill.length;
+        let mut piece = Vec::with_capacity(WRITE_BYTES);
         for key in &self.keys {
-            out.write_all(&(key.end - key.start).to_le_bytes())?;
-            out.write_all(key.of(&self.bytes))?;
+            if piece.len() > WRITE_BYTES {
+                spill.write(&piece)?;
+                piece.clear();
+            }
+            piece.extend_from_slice(&(key.end - key.start).to_le_bytes());
+            piece.extend_from_slice(key.of(&self.bytes));
         }
-        out.flush()?;
-        drop(out);
-        let length = (self.bytes.len() + 4 * self.keys.len()) as u64;
+        spill.write(&piece)?;
         self.runs.push(Run {
-            offset: spill.length,
-            length,
+            offset,
+            length: spill.length - offset,
         });
-        spill.length += length;
         self.bytes = Vec::new();
         self.keys = Vec::new();
         Ok(())
