@@ -7,8 +7,8 @@
 //! It works from left to right, and a whole object at the start is a record whatever follows. So a last line without
 //! its newline can be decoded as far as it goes, and what arrives later changes nothing of it.
 
-use crate::record::{self, Record, kinds};
-use memchr::{memchr2_iter, memmem};
+use crate::record::{Object, Reader, Record, kinds};
+use memchr::memmem;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -93,20 +93,40 @@ fn whole_record(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_>)) ->
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };
-    let json = repair_escapes(text);
-    let Ok(record) = record::parse_object::<Record>(&json) else {
+    let length = bytes.len();
+    if let Some(record) = keepable(text) {
+        each(Piece::Record {
+            offset,
+            length,
+            json: text,
+            record,
+        });
+        return true;
+    }
+    let Cow::Owned(json) = repair_escapes(text) else {
         return false;
     };
-    if is_too_deep(bytes) {
+    let Some(record) = keepable(&json) else {
         return false;
-    }
+    };
     each(Piece::Record {
         offset,
-        length: bytes.len(),
+        length,
         json: &json,
-        record: Box::new(record),
+        record,
     });
     true
+}
+
+/// The record that a text is, if it can be kept as it is.
+fn keepable(json: &str) -> Option<Box<Record<'_>>> {
+    let mut reader = Reader::new(json);
+    let mut record = Box::<Record>::default();
+    record.fill(&mut reader).ok()?;
+    reader.end().ok()?;
+    let is_broken = reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_));
+    let is_keepable = reader.deepest <= MAX_DEPTH && !is_broken;
+    is_keepable.then_some(record)
 }
 
 fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> usize {
@@ -323,33 +343,6 @@ fn unit(bytes: &[u8], at: usize) -> Option<u32> {
         .bytes()
         .all(|digit| digit.is_ascii_hexdigit())
         .then(|| u32::from_str_radix(digits, 16).ok())?
-}
-
-/// Whether a valid JSON text is nested too deeply.
-fn is_too_deep(json: &[u8]) -> bool {
-    if memchr2_iter(b'{', b'[', json).nth(MAX_DEPTH).is_none() {
-        return false;
-    }
-    let mut depth = 0;
-    let mut in_string = false;
-    let mut bytes = json.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' if in_string => {
-                bytes.next();
-            }
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return true;
-                }
-            }
-            b'}' | b']' if !in_string => depth -= 1,
-            _ => {}
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -7,15 +7,17 @@ mod block;
 pub(crate) mod json;
 pub mod kinds;
 mod message;
+pub(crate) mod reader;
 mod usage;
 
 pub use block::{Block, Content, ContentOf, Part, PartContent, Source};
 pub(crate) use json::object;
 pub use json::{
-    Json, Lenient, Rest, flag as json_flag, number as json_number, parse_object, push_string,
-    text as json_text,
+    Json, Lenient, Object, Rest, flag as json_flag, number as json_number, parse_object,
+    push_string, text as json_text,
 };
 pub use message::Message;
+pub use reader::{NotJson, Raw, Reader, list as json_list};
 pub use usage::{CacheCreation, OutputDetails, ServerToolUse, Usage};
 
 json::object! {

@@ -1,8 +1,7 @@
 //! Lines that a tool call added to a file and removed from it.
 
 use super::tool::Returned;
-use crate::record::{json_flag, json_text, object, parse_object};
-use serde_json::value::RawValue;
+use crate::record::{json_flag, json_list, json_text, object, parse_object};
 use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 
@@ -78,7 +77,7 @@ fn some((added, removed): (i64, i64)) -> (Option<i64>, Option<i64>) {
 }
 
 fn sum_of_edits(json: &str) -> (i64, i64) {
-    let edits: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+    let edits = json_list(json).unwrap_or_default();
     edits.iter().fold((0, 0), |(added, removed), edit| {
         let edit: Edit = parse_object(edit.get()).unwrap_or_default();
         let (more, less) = diff(&edit.old.unwrap_or_default(), &edit.new.unwrap_or_default());
@@ -164,14 +163,14 @@ object! {
 
 /// The lines added and removed by a patch; nothing of an empty one, which says nothing.
 fn count_patch(json: &str) -> Option<(i64, i64)> {
-    let hunks: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let hunks = json_list(json).ok()?;
     if hunks.is_empty() {
         return None;
     }
     let (mut added, mut removed) = (0, 0);
     for hunk in hunks {
         let hunk: Hunk = parse_object(hunk.get()).ok()?;
-        let lines: Vec<&RawValue> = serde_json::from_str(hunk.lines?.get()).ok()?;
+        let lines = json_list(hunk.lines?.get()).ok()?;
         for line in lines {
             match line.get().as_bytes().get(1) {
                 Some(b'+') => added += 1,
@@ -228,10 +227,11 @@ fn diff(old: &str, new: &str) -> (i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Reader;
 
     fn counts(json: &str) -> (&'static str, Option<i64>, Option<i64>, Option<&'static str>) {
-        let raw = RawValue::from_string(json.to_string()).unwrap();
-        let change = of_result(&Returned::read(Some(&raw))).unwrap();
+        let raw = Reader::new(json).raw().unwrap();
+        let change = of_result(&Returned::read(Some(raw))).unwrap();
         (
             change.kind,
             change.lines_added,

@@ -4,13 +4,12 @@ use super::extra::Extra;
 use super::message::moment;
 use crate::decode::Reason;
 use crate::discover::{Kind, Place};
-use crate::record::{json_number, object, parse_object};
+use crate::record::{Raw, json_list, json_number, object, parse_object};
 use crate::rows::{
     AgentMeta, Document, MemoryNote, Paste, Plan, RejectedLine, Rows, SessionHint, Task, Todo,
     ToolResultFile, UsageStatistic, WorkflowRun,
 };
 use crate::timestamp;
-use serde_json::value::RawValue;
 
 /// The rows of a file. One that should be JSON and is not is rejected as a whole.
 pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows {
@@ -97,7 +96,7 @@ object! {
 }
 
 fn todos(json: &str, place: &Place) -> Option<Vec<Document>> {
-    let list: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let list = json_list(json).ok()?;
     let items = list.iter().enumerate().map(|(position, raw)| {
         let mut extra = Extra::default();
         let item: TodoItem = parse_object(raw.get()).unwrap_or_else(|_| {
@@ -256,9 +255,9 @@ object! {
 
 fn session_index(json: &str) -> Option<Vec<Document>> {
     let index: IndexFile = parse_object(json).ok()?;
-    let entries: Vec<&RawValue> = index
+    let entries = index
         .entries
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .and_then(|raw| json_list(raw.get()).ok())
         .unwrap_or_default();
     let hints = entries.iter().enumerate().map(|(position, raw)| {
         let entry: IndexEntry = parse_object(raw.get()).unwrap_or_default();
@@ -338,9 +337,9 @@ object! {
 
 fn statistics(json: &str) -> Option<Vec<Document>> {
     let statistics: Statistics = parse_object(json).ok()?;
-    let list = |raw: Option<&RawValue>| -> Vec<String> {
-        let list: Vec<&RawValue> = raw
-            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+    let list = |raw: Option<Raw<'_>>| -> Vec<String> {
+        let list = raw
+            .and_then(|raw| json_list(raw.get()).ok())
             .unwrap_or_default();
         list.iter().map(|raw| raw.get().to_string()).collect()
     };

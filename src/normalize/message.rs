@@ -7,14 +7,13 @@ use super::unknown::Unknown;
 use super::{Position, agent_link, beginning, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
-    Content, ContentOf, Lenient, Message as EchoMessage, Record, Rest, json_number, json_text,
+    Content, ContentOf, Lenient, Message as EchoMessage, Raw, Record, Rest, json_number, json_text,
     object, parse_object,
 };
 use crate::rows::{
     Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, UnknownKind, Usage,
 };
 use crate::timestamp;
-use serde_json::value::RawValue;
 
 /// The message of a chain record.
 pub fn message(
@@ -302,7 +301,7 @@ fn complete_usage(usage: &mut Usage, message: &Message) {
 }
 
 /// A time in our form. Where the source has it in another, that one stays in the JSON.
-pub fn moment(raw: &RawValue, key: &str, extra: &mut Extra) -> Option<String> {
+pub fn moment(raw: Raw<'_>, key: &str, extra: &mut Extra) -> Option<String> {
     let json = raw.get();
     let text = json_text(json);
     let moment = match &text {
@@ -341,7 +340,7 @@ object! {
 }
 
 fn attachment<'a>(
-    raw: &'a RawValue,
+    raw: Raw<'a>,
     message: &mut Message,
     blocks: &mut Vec<BlockRows>,
     question: &mut Question<'a>,
@@ -428,7 +427,7 @@ object! {
 /// Keeps what a progress record says, and takes the usage that an agent's line carries in it: where that agent's file is
 /// gone it is the only trace of what the agent spent.
 fn progress(
-    raw: &RawValue,
+    raw: Raw<'_>,
     message: &mut Message,
     links: &mut Vec<AgentLink>,
     extra: &mut Extra,
@@ -498,7 +497,7 @@ object! {
     }
 }
 
-fn echoed_usage(raw: &RawValue, progress: &Message) -> Option<Usage> {
+fn echoed_usage(raw: Raw<'_>, progress: &Message) -> Option<Usage> {
     let echo: Echo = parse_object(raw.get()).ok()?;
     let uuid = echo.uuid.as_deref().unwrap_or(&progress.uuid).to_string();
     let position = Position {
@@ -579,7 +578,7 @@ impl ContentHash {
             record.tool_use_result,
             record.plan_content,
         ] {
-            hash.text(raw.map(RawValue::get));
+            hash.text(raw.map(Raw::get));
         }
         for text in [
             &record.error,

@@ -4,9 +4,10 @@ use super::beginning;
 use super::change::{self, Change};
 use super::extra::Extra;
 use super::outcome::{Ending, outcome};
-use crate::record::{Part, json_flag, json_number, json_text, object, parse_object};
+use crate::record::{
+    Part, Raw, json_flag, json_list, json_number, json_text, object, parse_object,
+};
 use crate::rows::{BlockRows, GitOperation, ToolResult, ToolUse, WebRequest};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 object! {
@@ -93,7 +94,7 @@ pub fn call_from_json(json: &str, id: &str) -> (ToolUse, Option<String>) {
     let call: Call = parse_object(json).unwrap_or_default();
     let mut rest = Extra::default();
     rest.push_rest(&call.rest);
-    let input = call.input.map(RawValue::get);
+    let input = call.input.map(Raw::get);
     (tool_use(id, call.name.as_deref(), input), rest.finish())
 }
 
@@ -107,7 +108,7 @@ fn mcp_server(name: &str) -> Option<&str> {
 #[derive(Default)]
 pub struct Carrier<'a> {
     /// `toolUseResult`: belongs to the only result of the line, else to the first.
-    pub returned: Option<&'a RawValue>,
+    pub returned: Option<Raw<'a>>,
     /// `toolDenialKind`
     pub denial_kind: Option<&'a str>,
     /// `userFeedback`
@@ -116,7 +117,7 @@ pub struct Carrier<'a> {
 
 /// Completes the results of a carrier: how the calls ended, and what they returned. Gives `toolUseResult` back when there
 /// is no result that it could belong to.
-pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&'a RawValue> {
+pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<Raw<'a>> {
     let mut returned = carrier.returned;
     for block in blocks.iter_mut() {
         if let Some(result) = &mut block.tool_result {
@@ -211,7 +212,7 @@ object! {
 
 impl<'a> Returned<'a> {
     /// Takes it apart.
-    pub fn read(raw: Option<&'a RawValue>) -> Returned<'a> {
+    pub fn read(raw: Option<Raw<'a>>) -> Returned<'a> {
         let Some(raw) = raw else {
             return Returned::default();
         };
@@ -414,7 +415,7 @@ fn repeats_error(text: &str, result: &str) -> bool {
 
 /// Whether a list of blocks says nothing but what stands in the result.
 fn all_said(json: &str, result: &str) -> bool {
-    let is_said = |block: &&RawValue| match parse_object::<Part>(block.get()) {
+    let is_said = |block: &Raw<'_>| match parse_object::<Part>(block.get()) {
         Ok(part) => match part.kind.as_deref() {
             Some("text") => {
                 part.rest.is_empty() && part.text.is_some_and(|text| repeats(&text, result))
@@ -424,7 +425,7 @@ fn all_said(json: &str, result: &str) -> bool {
         },
         Err(_) => false,
     };
-    match serde_json::from_str::<Vec<&RawValue>>(json) {
+    match json_list(json) {
         Ok(list) => !list.is_empty() && list.iter().all(is_said),
         Err(_) => false,
     }
@@ -433,10 +434,11 @@ fn all_said(json: &str, result: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Reader;
 
     fn returned(json: &str, use_it: impl FnOnce(Returned<'_>)) {
-        let raw = RawValue::from_string(json.to_string()).unwrap();
-        use_it(Returned::read(Some(&raw)));
+        let raw = Reader::new(json).raw().unwrap();
+        use_it(Returned::read(Some(raw)));
     }
 
     fn details_of(json: &str, result: &str) -> Option<String> {

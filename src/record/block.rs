@@ -1,10 +1,8 @@
 //! The blocks of a message's content.
 
-use super::json::{self, Lenient};
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use super::json::{self, Lenient, Value};
+use super::reader::{NotJson, Reader};
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 json::object! {
     /// A block of content, of whatever type: the keys of the types do not contradict each other.
@@ -60,37 +58,23 @@ pub type Content<'a> = ContentOf<'a, Block<'a>>;
 /// Content of a tool result.
 pub type PartContent<'a> = ContentOf<'a, Part<'a>>;
 
-/// Reads content with blocks of one type. Two impls and not a generic one, whose bounds the compiler cannot bring to an end.
-macro_rules! content_of {
-    ($block:ident) => {
-        impl<'de: 'a, 'a> Deserialize<'de> for Lenient<'a, ContentOf<'a, $block<'a>>> {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct List<'a>(PhantomData<&'a ()>);
-                impl<'de: 'a, 'a> Visitor<'de> for List<'a> {
-                    type Value = Lenient<'a, ContentOf<'a, $block<'a>>>;
-                    fn visit_seq<A: SeqAccess<'de>>(
-                        self,
-                        mut list: A,
-                    ) -> Result<Self::Value, A::Error> {
-                        let mut blocks = Vec::new();
-                        while let Some(block) = list.next_element::<Lenient<'a, $block<'a>>>()? {
-                            blocks.push(block);
-                        }
-                        Ok(Lenient::Is(ContentOf::Blocks(blocks)))
-                    }
-                    json::other_visits!(map);
-                }
-                let raw = <&RawValue>::deserialize(deserializer)?;
-                match json::text(raw.get()) {
-                    Some(text) => Ok(Lenient::Is(ContentOf::Text(text))),
-                    None => serde_json::Deserializer::from_str(raw.get())
-                        .deserialize_any(List(PhantomData))
-                        .map_err(D::Error::custom),
-                }
+impl<'a, B: Value<'a>> Value<'a> for ContentOf<'a, B> {
+    fn read(reader: &mut Reader<'a>) -> Result<Lenient<'a, Self>, NotJson> {
+        match reader.peek() {
+            Some(b'"') => {
+                let (_, text) = reader.string()?;
+                let text = text.ok_or(NotJson)?;
+                Ok(Lenient::Is(ContentOf::Text(text)))
             }
+            Some(b'[') => {
+                let mut blocks = Vec::new();
+                reader.list(|reader| {
+                    blocks.push(B::read(reader)?);
+                    Ok(())
+                })?;
+                Ok(Lenient::Is(ContentOf::Blocks(blocks)))
+            }
+            _ => json::other(reader),
         }
-    };
+    }
 }
-
-content_of!(Block);
-content_of!(Part);

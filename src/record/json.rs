@@ -1,5 +1,6 @@
 //! Lenient JSON objects: typed where the type is as expected, kept as JSON where it is not.
 
+use super::reader::{NotJson, Raw, Reader, unescape};
 use memchr::memchr;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -10,7 +11,7 @@ use std::fmt;
 #[derive(Debug, Clone)]
 pub enum Json<'a> {
     /// As it stands in the line.
-    Raw(&'a RawValue),
+    Raw(Raw<'a>),
     /// Written again.
     Owned(String),
 }
@@ -37,13 +38,28 @@ pub enum Lenient<'a, T> {
     Other(Json<'a>),
 }
 
+/// A struct whose fields are keys of a JSON object.
+pub trait Object<'a>: Default {
+    /// The keys that have a field.
+    const KEYS: &'static [&'static str];
+
+    /// Reads the object that comes next. In place: the larger ones would be moved about more than they are read.
+    fn fill(&mut self, reader: &mut Reader<'a>) -> Result<(), NotJson>;
+}
+
+/// A value that a field may have.
+pub trait Value<'a>: Sized {
+    /// Reads the value that comes next, whatever it is.
+    fn read(reader: &mut Reader<'a>) -> Result<Lenient<'a, Self>, NotJson>;
+}
+
 /// Parses a text that is one JSON object and nothing else.
-pub fn parse_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
-    // The parser would say what it found instead: a string of whatever length.
-    if !json.trim_ascii_start().starts_with('{') {
-        return Err(de::Error::custom("not an object"));
-    }
-    serde_json::from_str(json)
+pub fn parse_object<'a, T: Object<'a>>(json: &'a str) -> Result<T, NotJson> {
+    let mut object = T::default();
+    let mut reader = Reader::new(json);
+    object.fill(&mut reader)?;
+    reader.end()?;
+    Ok(object)
 }
 
 /// Declares a struct for a JSON object. Field kinds:
@@ -65,54 +81,38 @@ macro_rules! object {
             pub rest: $crate::record::json::Rest<'a>,
         }
 
-        impl<'a> $name<'a> {
-            /// The keys that have a field.
-            pub const KEYS: &'static [&'static str] = &[$($key),*];
+        impl<'a> $crate::record::json::Object<'a> for $name<'a> {
+            const KEYS: &'static [&'static str] = &[$($key),*];
 
-            fn from_map<'de: 'a, A: serde::de::MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-                let mut object = $name::default();
-                while let Some($crate::record::json::Key(key)) = map.next_key::<$crate::record::json::Key>()? {
+            fn fill(
+                &mut self,
+                reader: &mut $crate::record::reader::Reader<'a>,
+            ) -> Result<(), $crate::record::reader::NotJson> {
+                reader.object(|reader, key| {
                     match key.as_ref() {
                         $( $key => {
-                            match $crate::record::json::read_field!($kind, map) {
-                                $crate::record::json::Lenient::Is(value) => object.$field = Some(value),
-                                $crate::record::json::Lenient::Other(json) => object.rest.push((key, json)),
+                            match $crate::record::json::read_field!($kind, reader) {
+                                $crate::record::json::Lenient::Is(value) => self.$field = Some(value),
+                                $crate::record::json::Lenient::Other(json) => self.rest.push((key, json)),
                             }
                         } )*
-                        _ => object.rest.push((key, $crate::record::json::Json::Raw(map.next_value()?))),
+                        _ => self.rest.push((key, $crate::record::json::Json::Raw(reader.raw()?))),
                     }
-                }
-                Ok(object)
+                    Ok(())
+                })
             }
         }
 
-        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Object<'a>(std::marker::PhantomData<&'a ()>);
-                impl<'de: 'a, 'a> serde::de::Visitor<'de> for Object<'a> {
-                    type Value = $name<'a>;
-                    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-                        f.write_str("a JSON object")
-                    }
-                    fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                        $name::from_map(map)
-                    }
+        impl<'a> $crate::record::json::Value<'a> for $name<'a> {
+            fn read(
+                reader: &mut $crate::record::reader::Reader<'a>,
+            ) -> Result<$crate::record::json::Lenient<'a, Self>, $crate::record::reader::NotJson> {
+                if reader.peek() != Some(b'{') {
+                    return $crate::record::json::other(reader);
                 }
-                deserializer.deserialize_map(Object(std::marker::PhantomData))
-            }
-        }
-
-        impl<'de: 'a, 'a> serde::Deserialize<'de> for $crate::record::json::Lenient<'a, $name<'a>> {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Object<'a>(std::marker::PhantomData<&'a ()>);
-                impl<'de: 'a, 'a> serde::de::Visitor<'de> for Object<'a> {
-                    type Value = $crate::record::json::Lenient<'a, $name<'a>>;
-                    fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                        $name::from_map(map).map($crate::record::json::Lenient::Is)
-                    }
-                    $crate::record::json::other_visits!(string, list);
-                }
-                deserializer.deserialize_any(Object(std::marker::PhantomData))
+                let mut object = Self::default();
+                $crate::record::json::Object::fill(&mut object, reader)?;
+                Ok($crate::record::json::Lenient::Is(object))
             }
         }
     };
@@ -126,111 +126,127 @@ macro_rules! field_type {
     (nullable) => { Option<std::borrow::Cow<'a, str>> };
     (flag) => { bool };
     (number) => { i64 };
-    (raw) => { &'a serde_json::value::RawValue };
+    (raw) => { $crate::record::reader::Raw<'a> };
     ($object:ident) => { $object<'a> };
 }
 pub(crate) use field_type;
 
-/// Reads the value of a field from a map.
+/// Reads the value of a field.
 macro_rules! read_field {
-    (text, $map:ident) => {
-        $crate::record::json::read_scalar($map.next_value()?, $crate::record::json::text)
+    (text, $reader:ident) => {
+        $crate::record::json::read_text($reader)?
     };
-    (nullable, $map:ident) => {
-        $crate::record::json::read_scalar($map.next_value()?, $crate::record::json::nullable_text)
+    (nullable, $reader:ident) => {
+        $crate::record::json::read_scalar($reader, $crate::record::json::nullable_text)?
     };
-    (flag, $map:ident) => {
-        $crate::record::json::read_scalar($map.next_value()?, $crate::record::json::flag)
+    (flag, $reader:ident) => {
+        $crate::record::json::read_scalar($reader, $crate::record::json::flag)?
     };
-    (number, $map:ident) => {
-        $crate::record::json::read_scalar($map.next_value()?, $crate::record::json::number)
+    (number, $reader:ident) => {
+        $crate::record::json::read_scalar($reader, $crate::record::json::number)?
     };
-    (raw, $map:ident) => {
-        $crate::record::json::Lenient::Is($map.next_value()?)
+    (raw, $reader:ident) => {
+        $crate::record::json::Lenient::Is($reader.raw()?)
     };
-    ($other:ident, $map:ident) => {
-        $map.next_value::<$crate::record::json::Lenient<$crate::record::json::field_type!($other)>>(
-        )?
+    ($value:ident, $reader:ident) => {
+        $crate::record::json::Value::read($reader)?
     };
 }
 pub(crate) use read_field;
 
-/// The visitor methods for values of an unexpected type: they are written as JSON again.
-macro_rules! other_visits {
-    ($($also:ident),*) => {
-        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-            f.write_str("any JSON value")
-        }
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other("null".to_string()))
-        }
-        fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other(value.to_string()))
-        }
-        fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other(value.to_string()))
-        }
-        fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other(value.to_string()))
-        }
-        fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other(serde_json::Value::from(value).to_string()))
-        }
-        $( $crate::record::json::other_visit!($also); )*
-    };
-}
-pub(crate) use other_visits;
-
-/// A visitor method for one more unexpected type.
-macro_rules! other_visit {
-    (string) => {
-        fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-            Ok($crate::record::json::other(
-                serde_json::Value::from(value).to_string(),
-            ))
-        }
-    };
-    (list) => {
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-            $crate::record::json::other_list(list)
-        }
-    };
-    (map) => {
-        fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            $crate::record::json::other_map(map)
-        }
-    };
-}
-pub(crate) use other_visit;
-
-pub fn other<T>(json: String) -> Lenient<'static, T> {
-    Lenient::Other(Json::Owned(json))
-}
-
-pub fn other_list<'de, 'a, T, A: SeqAccess<'de>>(mut list: A) -> Result<Lenient<'a, T>, A::Error> {
-    let mut json = String::from("[");
-    while let Some(raw) = list.next_element::<&RawValue>()? {
-        if json.len() > 1 {
-            json.push(',');
-        }
-        json.push_str(raw.get());
+/// A short text.
+pub fn read_text<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>>, NotJson> {
+    if reader.peek() != Some(b'"') {
+        return Ok(Lenient::Other(Json::Raw(reader.raw()?)));
     }
-    json.push(']');
-    Ok(Lenient::Other(Json::Owned(json)))
+    let (raw, text) = reader.string()?;
+    Ok(match text {
+        Some(text) => Lenient::Is(text),
+        None => Lenient::Other(Json::Raw(raw)),
+    })
 }
 
-pub fn other_map<'de, 'a, T, A: MapAccess<'de>>(mut map: A) -> Result<Lenient<'a, T>, A::Error> {
-    let mut json = String::from("{");
-    while let Some((Key(key), raw)) = map.next_entry::<Key, &RawValue>()? {
-        if json.len() > 1 {
-            json.push(',');
+/// Another short value.
+pub fn read_scalar<'a, T>(
+    reader: &mut Reader<'a>,
+    read: fn(&'a str) -> Option<T>,
+) -> Result<Lenient<'a, T>, NotJson> {
+    let raw = reader.raw()?;
+    Ok(match read(raw.get()) {
+        Some(value) => Lenient::Is(value),
+        None => Lenient::Other(Json::Raw(raw)),
+    })
+}
+
+impl<'a> Value<'a> for Cow<'a, str> {
+    fn read(reader: &mut Reader<'a>) -> Result<Lenient<'a, Self>, NotJson> {
+        if reader.peek() != Some(b'"') {
+            return other(reader);
         }
-        push_string(&mut json, &key);
-        json.push(':');
-        json.push_str(raw.get());
+        let (_, text) = reader.string()?;
+        text.map(Lenient::Is).ok_or(NotJson)
     }
-    json.push('}');
-    Ok(Lenient::Other(Json::Owned(json)))
+}
+
+/// A value of an unexpected type, written as JSON again.
+pub fn other<'a, T>(reader: &mut Reader<'a>) -> Result<Lenient<'a, T>, NotJson> {
+    let raw = reader.raw()?;
+    let again = serde_json::Deserializer::from_str(raw.get()).deserialize_any(Again);
+    again
+        .map(|json| Lenient::Other(Json::Owned(json)))
+        .map_err(|_| NotJson)
+}
+
+/// Writes what it visits as JSON.
+struct Again;
+
+impl<'de> Visitor<'de> for Again {
+    type Value = String;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<String, E> {
+        Ok("null".to_string())
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<String, E> {
+        Ok(serde_json::Value::from(value).to_string())
+    }
+    fn visit_str<E>(self, value: &str) -> Result<String, E> {
+        Ok(serde_json::Value::from(value).to_string())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<String, A::Error> {
+        let mut json = String::from("[");
+        while let Some(raw) = list.next_element::<&RawValue>()? {
+            if json.len() > 1 {
+                json.push(',');
+            }
+            json.push_str(raw.get());
+        }
+        json.push(']');
+        Ok(json)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<String, A::Error> {
+        let mut json = String::from("{");
+        while let Some((Key(key), raw)) = map.next_entry::<Key, &RawValue>()? {
+            if json.len() > 1 {
+                json.push(',');
+            }
+            push_string(&mut json, &key);
+            json.push(':');
+            json.push_str(raw.get());
+        }
+        json.push('}');
+        Ok(json)
+    }
 }
 
 /// Appends a text as a JSON string.
@@ -239,7 +255,7 @@ pub fn push_string(json: &mut String, text: &str) {
 }
 
 /// A key of an object, borrowed where it has no escapes.
-pub struct Key<'a>(pub Cow<'a, str>);
+struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -260,85 +276,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Lenient<'a, Cow<'a, str>> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Other<'a>(std::marker::PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for Other<'a> {
-            type Value = Lenient<'a, Cow<'a, str>>;
-            other_visits!(list, map);
-        }
-        let raw = <&RawValue>::deserialize(deserializer)?;
-        match text(raw.get()) {
-            Some(text) => Ok(Lenient::Is(text)),
-            None => serde_json::Deserializer::from_str(raw.get())
-                .deserialize_any(Other(std::marker::PhantomData))
-                .map_err(de::Error::custom),
-        }
-    }
-}
-
-pub fn read_scalar<'a, T>(raw: &'a RawValue, read: fn(&'a str) -> Option<T>) -> Lenient<'a, T> {
-    match read(raw.get()) {
-        Some(value) => Lenient::Is(value),
-        None => Lenient::Other(Json::Raw(raw)),
-    }
-}
-
-/// A JSON string. The parser would hold a text with escapes twice, and it may be very long.
+/// A JSON string. A parser would hold a text with escapes twice, and it may be very long.
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     match memchr(b'\\', inner.as_bytes()) {
         Some(_) => unescape(inner).map(Cow::Owned),
         None => Some(Cow::Borrowed(inner)),
     }
-}
-
-/// A text without its escapes; nothing if one of them is no character.
-fn unescape(escaped: &str) -> Option<String> {
-    let mut text = String::with_capacity(escaped.len());
-    let mut rest = escaped;
-    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
-        let (character, length) = escape(&rest.as_bytes()[at..])?;
-        text.push(character);
-        rest = &rest[at + length..];
-    }
-    text.push_str(rest);
-    Some(text)
-}
-
-/// The character that an escape stands for, and the length of the escape.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
-    let character = match bytes.get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => return unicode_escape(bytes),
-        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
-        _ => return None,
-    };
-    Some((character, 2))
-}
-
-/// `\uXXXX`, or two of them for a character that UTF-16 writes as a pair.
-fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
-    let first = utf16_unit(bytes)?;
-    if let Some(character) = char::from_u32(first.into()) {
-        return Some((character, 6));
-    }
-    let second = utf16_unit(&bytes[6..])?;
-    let character = char::decode_utf16([first, second]).next()?.ok()?;
-    Some((character, 12))
-}
-
-fn utf16_unit(bytes: &[u8]) -> Option<u16> {
-    let digits = bytes.get(..6)?.strip_prefix(b"\\u")?;
-    digits.iter().try_fold(0, |unit, digit| {
-        let value = char::from(*digit).to_digit(16)?;
-        Some(unit << 4 | value as u16)
-    })
 }
 
 pub fn nullable_text(json: &str) -> Option<Option<Cow<'_, str>>> {

@@ -1,7 +1,7 @@
 //! The names that this version knows. What it does not know is imported all the same, and counted in `unknown_kinds`
 //! so that a new version of Claude Code is noticed.
 
-use super::{HistoryLine, Record};
+use super::{HistoryLine, Object, Record};
 
 /// Whether a record type is known.
 pub fn is_known(kind: &str) -> bool {

@@ -1,0 +1,415 @@
+//! JSON, read once from left to right. The grammar is that of `serde_json`, and a test holds it to that. What differs is
+//! what it costs to look into some values and to keep others as the text that they are: that parser would read a value
+//! to find its end, and again for each level of what is in it.
+
+use std::borrow::Cow;
+
+/// A text is not JSON, or has an escape that is no character where one is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotJson;
+
+/// A JSON value as it stands in a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// The JSON text.
+    pub fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+/// The values of a list.
+pub fn list(json: &str) -> Result<Vec<Raw<'_>>, NotJson> {
+    let mut reader = Reader::new(json);
+    let mut values = Vec::new();
+    reader.list(|reader| {
+        values.push(reader.raw()?);
+        Ok(())
+    })?;
+    reader.end()?;
+    Ok(values)
+}
+
+/// A place in a JSON text.
+pub struct Reader<'a> {
+    json: &'a str,
+    at: usize,
+    /// Objects and lists that are open at the place, and have functions of their own.
+    depth: usize,
+    /// What closes those that are open besides, in a value that is passed over.
+    closing: Vec<u8>,
+    /// How deep the objects and lists are that were met.
+    pub deepest: usize,
+    /// Whether an escape was met that is a NUL, or one half of a pair.
+    pub has_odd_escape: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// At the start of a text.
+    pub fn new(json: &'a str) -> Self {
+        Reader {
+            json,
+            at: 0,
+            depth: 0,
+            closing: Vec::new(),
+            deepest: 0,
+            has_odd_escape: false,
+        }
+    }
+
+    /// Expects the end of the text.
+    pub fn end(&mut self) -> Result<(), NotJson> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(NotJson),
+        }
+    }
+
+    /// The first byte of what comes next.
+    pub fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.json.as_bytes().get(self.at) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    /// Reads an object: what is called with each key must read its value.
+    pub fn object(
+        &mut self,
+        mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
+    ) -> Result<(), NotJson> {
+        self.expect(b'{')?;
+        self.enter();
+        if !self.skip(b'}') {
+            loop {
+                let key = self.key()?;
+                each(self, key)?;
+                if !self.skip(b',') {
+                    break self.expect(b'}')?;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads a list: what is called must read the next value.
+    pub fn list(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), NotJson>,
+    ) -> Result<(), NotJson> {
+        self.expect(b'[')?;
+        self.enter();
+        if !self.skip(b']') {
+            loop {
+                each(self)?;
+                if !self.skip(b',') {
+                    break self.expect(b']')?;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn enter(&mut self) {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    fn key(&mut self) -> Result<Cow<'a, str>, NotJson> {
+        self.expect(b'"')?;
+        let (escaped, has_escapes) = self.behind_quote()?;
+        self.expect(b':')?;
+        match has_escapes {
+            true => unescape(escaped).map(Cow::Owned).ok_or(NotJson),
+            false => Ok(Cow::Borrowed(escaped)),
+        }
+    }
+
+    /// Passes over a value.
+    pub fn raw(&mut self) -> Result<Raw<'a>, NotJson> {
+        self.peek();
+        let start = self.at;
+        loop {
+            match self.peek().ok_or(NotJson)? {
+                b'"' => {
+                    self.at += 1;
+                    self.behind_quote()?;
+                }
+                b'{' => {
+                    self.at += 1;
+                    self.open(b'}');
+                    if !self.skip(b'}') {
+                        self.pass_key()?;
+                        continue;
+                    }
+                    self.closing.pop();
+                }
+                b'[' => {
+                    self.at += 1;
+                    self.open(b']');
+                    if !self.skip(b']') {
+                        continue;
+                    }
+                    self.closing.pop();
+                }
+                b't' => self.word("true")?,
+                b'f' => self.word("false")?,
+                b'n' => self.word("null")?,
+                _ => self.number()?,
+            }
+            // With a value that is the last one, what it stands in ends, too.
+            loop {
+                let Some(closing) = self.closing.last().copied() else {
+                    return Ok(Raw(&self.json[start..self.at]));
+                };
+                if self.skip(b',') {
+                    if closing == b'}' {
+                        self.pass_key()?;
+                    }
+                    break;
+                }
+                self.expect(closing)?;
+                self.closing.pop();
+            }
+        }
+    }
+
+    fn open(&mut self, closing: u8) {
+        self.closing.push(closing);
+        self.deepest = self.deepest.max(self.depth + self.closing.len());
+    }
+
+    /// A key that nobody asks for must be one all the same.
+    fn pass_key(&mut self) -> Result<(), NotJson> {
+        self.expect(b'"')?;
+        self.behind_quote()?;
+        self.expect(b':')
+    }
+
+    /// Passes over a string: all of it, and its text if its escapes are characters.
+    pub fn string(&mut self) -> Result<(Raw<'a>, Option<Cow<'a, str>>), NotJson> {
+        self.expect(b'"')?;
+        let start = self.at - 1;
+        let (escaped, has_escapes) = self.behind_quote()?;
+        let text = match has_escapes {
+            true => unescape(escaped).map(Cow::Owned),
+            false => Some(Cow::Borrowed(escaped)),
+        };
+        Ok((Raw(&self.json[start..self.at]), text))
+    }
+
+    /// What stands between a quotation mark, which was read, and the next, and whether there are escapes in it.
+    fn behind_quote(&mut self) -> Result<(&'a str, bool), NotJson> {
+        let bytes = self.json.as_bytes();
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            self.at = plain_end(bytes, self.at);
+            match bytes.get(self.at) {
+                Some(b'"') => {
+                    let escaped = &self.json[start..self.at];
+                    self.at += 1;
+                    return Ok((escaped, has_escapes));
+                }
+                Some(b'\\') => {
+                    has_escapes = true;
+                    self.escape()?;
+                }
+                _ => return Err(NotJson),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), NotJson> {
+        let rest = &self.json.as_bytes()[self.at..];
+        match rest.get(1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') => {
+                let unit = utf16_unit(rest).ok_or(NotJson)?;
+                self.has_odd_escape |= matches!(unit, 0 | 0xD800..=0xDFFF);
+                self.at += 6;
+            }
+            _ => return Err(NotJson),
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, word: &str) -> Result<(), NotJson> {
+        match self.json.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+            true => self.at += word.len(),
+            false => return Err(NotJson),
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), NotJson> {
+        self.at += usize::from(self.is_at(b"-"));
+        match self.is_at(b"0") {
+            true => self.at += 1,
+            false => self.digits()?,
+        }
+        if self.is_at(b".") {
+            self.at += 1;
+            self.digits()?;
+        }
+        if self.is_at(b"eE") {
+            self.at += 1;
+            self.at += usize::from(self.is_at(b"+-"));
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), NotJson> {
+        let start = self.at;
+        while self.is_at(b"0123456789") {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(NotJson);
+        }
+        Ok(())
+    }
+
+    /// Whether one of these bytes stands at the place.
+    fn is_at(&self, bytes: &[u8]) -> bool {
+        let byte = self.json.as_bytes().get(self.at);
+        byte.is_some_and(|byte| bytes.contains(byte))
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        let is_there = self.peek() == Some(byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), NotJson> {
+        match self.skip(byte) {
+            true => Ok(()),
+            false => Err(NotJson),
+        }
+    }
+}
+
+/// The first byte from a place on that is a quotation mark, a backslash or a control character: eight bytes are asked at
+/// once whether one of them is.
+fn plain_end(bytes: &[u8], from: usize) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    let mut at = from;
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let eight = u64::from_le_bytes(*eight);
+        // Borrows only spoil bytes behind the first that is less, and only the first counts.
+        let is_less = |bytes: u64, than: u64| bytes.wrapping_sub(ONES * than) & !bytes;
+        let found = is_less(eight, 0x20)
+            | is_less(eight ^ (ONES * u64::from(b'"')), 1)
+            | is_less(eight ^ (ONES * u64::from(b'\\')), 1);
+        let found = found & (ONES << 7);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let is_plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
+    at + bytes[at..].iter().take_while(is_plain).count()
+}
+
+/// A text without its escapes; nothing if one of them is no character.
+pub fn unescape(escaped: &str) -> Option<String> {
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let (character, length) = escape(&rest.as_bytes()[at..])?;
+        text.push(character);
+        rest = &rest[at + length..];
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// The character that an escape stands for, and the length of the escape.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let character = match bytes.get(1)? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => return unicode_escape(bytes),
+        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+        _ => return None,
+    };
+    Some((character, 2))
+}
+
+/// `\uXXXX`, or two of them for a character that UTF-16 writes as a pair.
+fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = utf16_unit(bytes)?;
+    if let Some(character) = char::from_u32(first.into()) {
+        return Some((character, 6));
+    }
+    let second = utf16_unit(&bytes[6..])?;
+    let character = char::decode_utf16([first, second]).next()?.ok()?;
+    Some((character, 12))
+}
+
+fn utf16_unit(bytes: &[u8]) -> Option<u16> {
+    let digits = bytes.get(..6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let value = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | value as u16)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    /// Values, what separates them, and what is nearly one.
+    const PARTS: &str = "[\\[\\]{},:]{1,3}|\"[a\\\\\"é]{0,9}\"|\"a\":|-?[0-9.eE+-]{1,4}|true|nul|null|\"[a-p\n]{5,20}\"| |\"\\\\u[0-9d]{3,4}\"";
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn it_takes_for_json_what_the_parser_does(parts in proptest::collection::vec(PARTS, 0..9)) {
+            for json in [parts.concat(), format!("[{}]", parts.join(",")), format!("{{{}}}", parts.concat())] {
+                let mut reader = Reader::new(&json);
+                let raw = reader.raw().and_then(|raw| reader.end().map(|()| raw.get()));
+                let parsed = serde_json::from_str::<&RawValue>(&json);
+                assert_eq!(raw.ok(), parsed.ok().map(RawValue::get), "{json}");
+                let values = list(&json).map(|values| values.iter().map(|raw| raw.get()).collect());
+                let parsed: Option<Vec<&RawValue>> = serde_json::from_str(&json).ok();
+                let parsed = parsed.map(|values| values.iter().map(|raw| raw.get()).collect());
+                assert_eq!(values.ok() as Option<Vec<&str>>, parsed, "{json}");
+            }
+        }
+
+        #[test]
+        fn every_byte_that_ends_a_plain_text_is_found(
+            bytes in proptest::collection::vec(prop_oneof![9 => 0x20u8..=0xff, 1 => 0u8..0x60], 0..40)
+        ) {
+            let end = bytes.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'));
+            assert_eq!(plain_end(&bytes, 0), end.unwrap_or(bytes.len()));
+        }
+    }
+
+    #[test]
+    fn depth_and_odd_escapes_are_noticed() {
+        let met = |json: &str| {
+            let mut reader = Reader::new(json);
+            reader.raw().unwrap();
+            (reader.deepest, reader.has_odd_escape)
+        };
+        assert_eq!(met(r#"[{"a":[]},"[[[[\u0041"]"#), (3, false));
+        assert_eq!(met(r#"["\u0000"]"#), (1, true));
+        assert_eq!(met(r#""\ud83d\ude00""#), (0, true));
+    }
+}
