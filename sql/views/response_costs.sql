@@ -139,16 +139,17 @@ select
     totals.speed_multiplier,
     totals.geo_multiplier,
     totals.tier_multiplier,
-    round(totals.input_cost, 10) as input_cost_usd,
-    round(totals.output_cost, 10) as output_cost_usd,
-    round(totals.write_5m_cost, 10) as cache_write_5m_cost_usd,
-    round(totals.write_1h_cost, 10) as cache_write_1h_cost_usd,
-    round(totals.read_cost, 10) as cache_read_cost_usd,
-    round(totals.search_cost, 10) as web_search_cost_usd,
-    round(totals.computed_cost, 10) as computed_cost_usd, -- NULL when the price is not known
+    -- Rounded to ten places; round(x, 10) would write the number as text and read it again.
+    round(totals.input_cost * 1e10) / 1e10 as input_cost_usd,
+    round(totals.output_cost * 1e10) / 1e10 as output_cost_usd,
+    round(totals.write_5m_cost * 1e10) / 1e10 as cache_write_5m_cost_usd,
+    round(totals.write_1h_cost * 1e10) / 1e10 as cache_write_1h_cost_usd,
+    round(totals.read_cost * 1e10) / 1e10 as cache_read_cost_usd,
+    round(totals.search_cost * 1e10) / 1e10 as web_search_cost_usd,
+    round(totals.computed_cost * 1e10) / 1e10 as computed_cost_usd, -- NULL when the price is not known
     totals.recorded_cost_usd, -- as Claude Code wrote it with the answer
-    round(coalesce(totals.recorded_cost_usd, totals.computed_cost), 10) as cost_usd, -- recorded, else computed
-    round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost), 10)
+    round(coalesce(totals.recorded_cost_usd, totals.computed_cost) * 1e10) / 1e10 as cost_usd, -- recorded, else computed
+    round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost) * 1e10) / 1e10
         as estimated_cost_usd, -- with the estimated output where the recorded one is a placeholder
     totals.response_date,
     totals.responded_at
