@@ -3,7 +3,7 @@
 //! A file is known by its path and by the hashes of what was read before, never by its inode. It is taken as unchanged
 //! without opening it only if its size, times and identity are all as recorded and it had been quiet when they were.
 
-use crate::archive::{self, CHUNK_BYTES};
+use crate::archive::CHUNK_BYTES;
 use crate::database::{FileVersion, statements as sql};
 use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -113,10 +114,14 @@ fn compare_with(
             None => changes.files.push(new_file(file, source_id, 1)),
         }
     }
-    let verdicts: Vec<Verdict> = suspects
-        .into_par_iter()
-        .map(|(file, known, hashes)| examine(file, source_id, &known, &hashes))
-        .collect();
+    // Mostly there are none, and threads need not be started.
+    let verdicts: Vec<Verdict> = match suspects.is_empty() {
+        true => Vec::new(),
+        false => suspects
+            .into_par_iter()
+            .map(|(file, known, hashes)| examine(file, source_id, &known, &hashes))
+            .collect(),
+    };
     for verdict in verdicts {
         match verdict {
             Verdict::Changed(file) => changes.files.push(*file),
@@ -143,6 +148,14 @@ fn compare_with(
 }
 
 impl Changes {
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+            && self.counted.is_empty()
+            && self.touched.is_empty()
+            && self.missing.is_empty()
+    }
+
     /// Bytes that are on disk and not in the database.
     pub fn new_bytes(&self) -> u64 {
         let new = |file: &ChangedFile| {
@@ -223,7 +236,7 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
     let (stat, opened) = match opened {
         Ok(opened) => opened,
         // It vanished between the listing and now: the next sync will find it gone.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Verdict::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Verdict::Gone,
         Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
     };
     let bytes = Bytes::File(opened);
@@ -232,9 +245,8 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
             .par_iter()
             .enumerate()
             .all(|(position, (byte_length, hash))| {
-                bytes
-                    .read_at(position as u64 * CHUNK_BYTES, *byte_length)
-                    .is_ok_and(|bytes| archive::hash(&bytes)[..] == hash[..])
+                hash_at(&bytes, position as u64 * CHUNK_BYTES, *byte_length)
+                    .is_ok_and(|found| found.as_bytes()[..] == hash[..])
             });
     let mut changed = new_file(file, source_id, known.generation + 1);
     changed.version.stat = Some(stat);
@@ -255,6 +267,23 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
         ..changed.version
     };
     Verdict::Changed(Box::new(changed))
+}
+
+/// The hash of a part of a file, as [`crate::archive::hash`] gives it. It is read in small pieces: these stay in the processor's
+/// cache, and their memory is not asked of the system each time.
+fn hash_at(bytes: &Bytes, offset: u64, length: u64) -> io::Result<blake3::Hash> {
+    const PIECE_BYTES: u64 = 64 << 10;
+    let mut hasher = blake3::Hasher::new();
+    let mut read = 0;
+    while read < length {
+        let piece = bytes.read_at(offset + read, PIECE_BYTES.min(length - read))?;
+        if piece.is_empty() {
+            break;
+        }
+        hasher.update(&piece);
+        read += piece.len() as u64;
+    }
+    Ok(hasher.finalize())
 }
 
 fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
