@@ -327,7 +327,7 @@ create table messages (
     sent_at text -- timestamp
 ) strict;
 create unique index messages_by_uuid on messages (uuid);
-create index messages_by_session on messages (session_id, sent_at);
+create index messages_by_session on messages (session_id, sent_at, agent_key);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
@@ -338,9 +338,7 @@ create index messages_without_parent on messages (parent_uuid) where parent_mess
 create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
 create index messages_by_subtype on messages (subtype) where subtype is not null;
 create index messages_with_errors on messages (session_id) where is_api_error = 1;
-create index messages_with_mode on messages (session_id, sent_at) where permission_mode is not null;
-create index messages_with_team on messages (session_id, sent_at) where team_name is not null;
-create index messages_with_session_kind on messages (session_id, sent_at) where session_kind is not null;
+create index messages_of_teams on messages (agent_key, sent_at) where team_name is not null;
 create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
 create index messages_with_logical_parent on messages (logical_parent_uuid) where logical_parent_uuid is not null;
@@ -389,6 +387,7 @@ create table content_blocks (
     extra_json text, -- the keys of the block that have no column
     unique (message_id, position, part_number)
 ) strict;
+create index content_blocks_beside_results on content_blocks (message_id) where prompt_kind is not null;
 
 create table tool_uses (
     -- One row per tool call.
@@ -415,6 +414,7 @@ create index tool_uses_by_message on tool_uses (message_id);
 create index tool_uses_by_block on tool_uses (block_id);
 create index tool_uses_by_result on tool_uses (tool_result_id) where tool_result_id is not null;
 create index tool_uses_by_name on tool_uses (name);
+create index tool_uses_with_changes on tool_uses (message_id) where change_kind is not null;
 
 create table tool_use_copies (
     -- One row per block that repeats a tool call of another message (a fork that gave new uuids). The call belongs to
@@ -1052,13 +1052,76 @@ create table bi_sessions (
 create index bi_sessions_by_start on bi_sessions (started_at);
 
 -------------------------------------------------------------------------------------------------------------------
+-- What the tables for BI tools are summed from
+-------------------------------------------------------------------------------------------------------------------
+
+-- Of no use but to sync: it counts again only the parts of a session that changed, however long the session is. A part
+-- is 256 keys in the order of arrival, so these tables are not the same in two databases.
+
+create table response_parts (
+    -- One row per part, session, day, model and machine: tokens and cost, to be summed into bi_session_days.
+    part_number integer not null, -- api_response_id / 256
+    session_id text not null, -- '' when the answer belongs to none
+    model text not null,
+    machine text not null,
+    response_count integer not null,
+    input_tokens integer not null,
+    output_tokens integer not null,
+    estimated_output_tokens integer not null,
+    cache_write_tokens integer not null,
+    cache_read_tokens integer not null,
+    web_search_count integer not null,
+    unpriced_count integer not null,
+    cost_units real, -- 1e-10 USD: whole numbers have the same sum in any order
+    estimated_cost_units real,
+    agent_cost_units real,
+    activity_date text,
+    unique (part_number, session_id, activity_date, model, machine)
+) strict;
+create index response_parts_by_session on response_parts (session_id);
+
+create table tool_parts (
+    -- One row per part, session, day, tool and agent: calls, to be summed into bi_tools.
+    part_number integer not null, -- message_id / 256
+    session_id text not null, -- '' when the call belongs to none
+    agent_key integer not null, -- 0 for the session itself
+    tool_name text not null,
+    mcp_server text,
+    call_count integer not null,
+    ok_count integer not null,
+    error_count integer not null,
+    denied_count integer not null,
+    stopped_count integer not null,
+    pending_count integer not null,
+    other_count integer not null,
+    timed_count integer not null,
+    duration_ms integer not null,
+    result_bytes integer not null,
+    activity_date text,
+    unique (part_number, session_id, activity_date, tool_name, agent_key)
+) strict;
+create index tool_parts_by_session on tool_parts (session_id);
+
+create table file_change_parts (
+    -- One row per part, session and file that was changed, to be summed into bi_sessions.
+    part_number integer not null, -- message_id / 256
+    session_id text not null,
+    file_path text not null,
+    lines_added integer,
+    lines_removed integer,
+    unique (part_number, session_id, file_path)
+) strict;
+create index file_change_parts_by_session on file_change_parts (session_id);
+
+-------------------------------------------------------------------------------------------------------------------
 -- Search
 -------------------------------------------------------------------------------------------------------------------
 
 create table settings (
     -- One row per choice that holds for the whole database.
-    setting text not null primary key, -- index_tool_output, bi_basis
-    value text not null -- of bi_basis a hash of the prices, words and views that the bi_ tables were made with
+    setting text not null primary key, -- index_tool_output, refreshed_with, bi_basis
+    value text not null -- of refreshed_with a hash of the prices and words that the program brought, of bi_basis one of the
+    -- prices, words and views that the bi_ tables were made with
 ) strict;
 
 -- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.

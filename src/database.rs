@@ -190,18 +190,19 @@ const NEEDED_BY_LOADER: &[&str] = &[
 
 /// Indexes that few rows are in: cheaper kept up than built, which reads all of the table.
 const SPARSE: &[&str] = &[
+    "content_blocks_beside_results",
     "messages_by_fork",
     "messages_by_logical_parent",
     "messages_by_plan",
     "messages_of_inline_agents",
+    "messages_of_teams",
     "messages_with_errors",
     "messages_with_logical_parent",
-    "messages_with_session_kind",
-    "messages_with_team",
     "tool_results_interrupted",
     "tool_results_rejected",
     "tool_results_with_reason",
     "tool_results_without_call",
+    "tool_uses_with_changes",
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
@@ -347,16 +348,20 @@ pub fn sync_folder(path: &Path) -> Result<()> {
 
 /// Creates what belongs to a stage and is not there yet.
 fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
-    let mut statement = connection.prepare("select name from sqlite_schema")?;
-    let present: HashSet<String> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let present = names(connection)?;
     for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
         if created(statement).is_some_and(|(_, name)| !present.contains(name)) {
             connection.execute_batch(statement)?;
         }
     }
     Ok(())
+}
+
+/// The names of all tables, indexes and views that a database has.
+fn names(connection: &Connection) -> Result<HashSet<String>> {
+    let mut statement = connection.prepare("select name from sqlite_schema")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Creates an index of the schema, if it is not there yet.
@@ -532,13 +537,52 @@ fn stage(statement: &str) -> Stage {
     }
 }
 
+/// Whether a database has all that this program brings: tables, indexes, prices, words and views. Then a sync with nothing
+/// new has nothing to do.
+pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
+    let setting = |name: &str| {
+        let mut find = connection.prepare_cached(statements::FIND_SETTING)?;
+        find.query_row([name], |row| row.get::<_, String>(0))
+            .optional()
+    };
+    if setting("refreshed_with")? != Some(refreshed_with())
+        || setting("bi_basis")? != Some(bi_basis(connection)?)
+    {
+        return Ok(false);
+    }
+    let present = names(connection)?;
+    let mut created = schema_statements().filter_map(created);
+    Ok(created.all(|(_, name)| present.contains(name)) && are_views_current(connection, VIEWS)?)
+}
+
+/// A hash of the prices and words that this program brings. Whoever takes one out of a database has it put back by a sync
+/// that finds another basis for the tables for BI tools.
+fn refreshed_with() -> String {
+    let mut hasher = blake3::Hasher::new();
+    for text in [PRICES, WORDS] {
+        hasher.update(text.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
 /// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
 /// alone, so that a sync with nothing new writes nothing. The touched tables must be there, and empty.
 fn refresh(connection: &Connection) -> Result<()> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
     refresh_views(connection, VIEWS)?;
-    refresh_bi(connection)
+    refresh_bi(connection)?;
+    let known: Option<String> = connection
+        .query_row(statements::FIND_SETTING, ["refreshed_with"], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    let refreshed_with = refreshed_with();
+    if known.as_ref() != Some(&refreshed_with) {
+        let setting = ["refreshed_with", refreshed_with.as_str()];
+        connection.execute(statements::PUT_SETTING, setting)?;
+    }
+    Ok(())
 }
 
 /// Makes the tables for BI tools anew if what they depend on besides the transcripts has changed: prices, words, views.
@@ -550,9 +594,12 @@ fn refresh_bi(connection: &Connection) -> Result<()> {
     if known.as_ref() == Some(&basis) {
         return Ok(());
     }
-    connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
-    connection.execute_batch(statements::REFRESH_BI)?;
-    connection.execute_batch(statements::FORGET_TOUCHED)?;
+    // Of a database without sessions nothing is resolved yet: that comes, and counts everything.
+    if connection.prepare(statements::ANY_SESSION)?.exists([])? {
+        connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
+        connection.execute_batch(statements::REFRESH_BI)?;
+        connection.execute_batch(statements::FORGET_TOUCHED)?;
+    }
     connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
     Ok(())
 }
@@ -578,43 +625,63 @@ const RETIRED_VIEWS: &[&str] = &[];
 /// Puts views in place of those of ours that the database has. Those that are the same are left alone, so that a sync with
 /// nothing new writes nothing; and so are those that the user made.
 fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
+    let present = our_views(connection)?;
+    for (name, sql) in &present {
+        if !wanted_views(views).any(|view| is_same_view(view, name, sql)) {
+            connection.execute_batch(&format!("drop view \"{}\"", name.replace('"', "\"\"")))?;
+        }
+    }
+    for view in wanted_views(views) {
+        if !present
+            .iter()
+            .any(|(name, sql)| is_same_view(view, name, sql))
+        {
+            connection.execute_batch(view.1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the views of ours that the database has are these.
+fn are_views_current(connection: &Connection, views: &[(&str, &str)]) -> Result<bool> {
+    let present = our_views(connection)?;
+    let is_present = |view| {
+        let mut present = present.iter();
+        present.any(|(name, sql)| is_same_view(view, name, sql))
+    };
+    Ok(present.len() == views.len() && wanted_views(views).all(is_present))
+}
+
+/// The views that the database has and this program or an older one made, with their statements.
+fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let is_ours = |name: &str| {
+        wanted_views(VIEWS).any(|(other, _)| other == name) || RETIRED_VIEWS.contains(&name)
+    };
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
-    let present = statement
+    let mut views = statement
         .query_map([], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    let wanted: Vec<(&str, &str)> = views
-        .iter()
-        .map(|(file, sql)| {
-            (
-                file.trim_end_matches(".sql"),
-                sql.trim_end().trim_end_matches(';'),
-            )
-        })
-        .collect();
-    let is_ours = |name: &str| {
-        let mut names = VIEWS.iter().map(|(file, _)| file.trim_end_matches(".sql"));
-        names.any(|other| other == name) || RETIRED_VIEWS.contains(&name)
-    };
-    for (name, sql) in present.iter().filter(|(name, _)| is_ours(name)) {
-        if !wanted
-            .iter()
-            .any(|(other, text)| other == name && text.eq_ignore_ascii_case(sql))
-        {
-            connection.execute_batch(&format!("drop view \"{}\"", name.replace('"', "\"\"")))?;
-        }
-    }
-    for (name, sql) in wanted {
-        if !present
-            .iter()
-            .any(|(other, text)| other == name && sql.eq_ignore_ascii_case(text))
-        {
-            connection.execute_batch(sql)?;
-        }
-    }
-    Ok(())
+    views.retain(|(name, _)| is_ours(name));
+    Ok(views)
+}
+
+/// Names and statements of views, by their files.
+fn wanted_views<'v>(
+    views: &'v [(&'v str, &'v str)],
+) -> impl Iterator<Item = (&'v str, &'v str)> + 'v {
+    views.iter().map(|(file, sql)| {
+        (
+            file.trim_end_matches(".sql"),
+            sql.trim_end().trim_end_matches(';'),
+        )
+    })
+}
+
+fn is_same_view(view: (&str, &str), name: &str, sql: &str) -> bool {
+    view.0 == name && view.1.eq_ignore_ascii_case(sql)
 }
 
 fn refresh_prices(connection: &Connection) -> Result<()> {
@@ -677,6 +744,7 @@ fn resolve(connection: &Connection) -> Result<()> {
     }
     connection.execute_batch(statements::REFRESH_BI)?;
     connection.execute_batch(statements::FORGET_TOUCHED)?;
+    connection.execute_batch(statements::NOTE_CHANGES)?;
     Ok(())
 }
 

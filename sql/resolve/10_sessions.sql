@@ -2,11 +2,14 @@
 -- rest. Without it SQLite may read a whole table for a sync of a few lines.
 
 -- Every session that a line names has a row.
+create temp table new_sessions as
+select touched_sessions.session_id
+from touched_sessions
+where not exists (select 1 from sessions where sessions.session_id = touched_sessions.session_id);
+
 insert into sessions (session_id)
 select session_id
-from touched_sessions
-where true
-on conflict (session_id) do nothing;
+from new_sessions;
 
 -- A session that another one names may be new: what names it is looked at again.
 insert or ignore into touched_sessions (session_id)

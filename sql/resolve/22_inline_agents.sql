@@ -49,7 +49,8 @@ update messages
 set agent_key = agents.agent_key
 from inline_agents
 cross join agents using (session_id, agent_id)
-where inline_agents.message_id = messages.message_id;
+where inline_agents.message_id = messages.message_id
+    and messages.agent_key is not agents.agent_key;
 
 -- Usage follows the line that is the message; a copy of it has no agent.
 insert or ignore into touched_responses (api_response_id)

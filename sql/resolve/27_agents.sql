@@ -61,31 +61,52 @@ delete from agent_calls where choice > 1;
 create index temp.agent_calls_by_key on agent_calls (agent_key);
 create index temp.agent_calls_by_call on agent_calls (tool_use_id);
 
--- What each agent was told first.
+-- What each agent was told first. Mostly that is its first message, so the others need not be read.
 create temp table agent_prompts as
-with told as materialized ( -- so that no text is sorted, which may be very long
-    select
-        linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at, messages.uuid,
-        content_blocks.position,
-        prompt_key(content_blocks.text) as prompt_key,
-        content_blocks.text = 'Warmup' as is_warmup
-    from linked_agents
-    cross join messages
-        on messages.agent_key = linked_agents.agent_key
-        and +messages.prompt_kind = 'agent_prompt' -- led by the agent, not by all prompts of all agents
-    cross join content_blocks using (message_id)
-    where content_blocks.text is not null
-)
-
 select
-    agent_key, session_id, agent_id, sent_at, prompt_key, is_warmup,
-    row_number() over (
-        partition by agent_key
-        order by sent_at is null, sent_at, uuid, position
-    ) as prompt_number
-from told;
+    linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at,
+    prompt_key(content_blocks.text) as prompt_key,
+    content_blocks.text = 'Warmup' as is_warmup
+from linked_agents
+cross join messages on messages.message_id = coalesce(
+    (
+        select told.message_id
+        from messages as told indexed by messages_by_agent
+        where told.agent_key = linked_agents.agent_key
+            and told.sent_at = (
+                select earliest.sent_at
+                from messages as earliest indexed by messages_by_agent
+                where earliest.agent_key = linked_agents.agent_key
+                    and earliest.sent_at is not null
+                    and earliest.prompt_kind = 'agent_prompt'
+                    and exists (select 1 from content_blocks where message_id = earliest.message_id and text is not null)
+                order by earliest.sent_at
+                limit 1
+            )
+            and told.prompt_kind = 'agent_prompt'
+            and exists (select 1 from content_blocks where message_id = told.message_id and text is not null)
+        order by told.uuid
+        limit 1
+    ),
+    (
+        select told.message_id
+        from messages as told indexed by messages_by_agent
+        where told.agent_key = linked_agents.agent_key
+            and told.sent_at is null
+            and told.prompt_kind = 'agent_prompt'
+            and exists (select 1 from content_blocks where message_id = told.message_id and text is not null)
+        order by told.uuid
+        limit 1
+    )
+)
+cross join content_blocks on content_blocks.block_id = (
+    select first.block_id
+    from content_blocks as first
+    where first.message_id = messages.message_id and first.text is not null
+    order by first.position, first.part_number
+    limit 1
+);
 
-delete from agent_prompts where prompt_number > 1;
 create index temp.agent_prompts_by_key on agent_prompts (agent_key);
 
 update agents
@@ -264,7 +285,7 @@ set
     end,
     team_name = (
         select messages.team_name
-        from messages
+        from messages indexed by messages_of_teams
         where messages.agent_key = agents.agent_key and messages.team_name is not null
         order by messages.sent_at, messages.uuid
         limit 1

@@ -66,6 +66,58 @@ where place = 1;
 
 create index temp.hints_by_session on hints (session_id);
 
+-- What messages that are new, or changed, say. Where a session has no value yet, no other message of it can have one: they
+-- need not be read again.
+create temp table new_values as
+select
+    messages.session_id,
+    max(messages.permission_mode is not null) as has_permission_mode,
+    max(messages.session_kind is not null) as has_session_kind,
+    max(messages.team_name is not null) as has_team_name,
+    max(messages.git_branch is not null) as has_git_branch,
+    max(messages.version is not null) as has_version,
+    max(messages.entrypoint is not null) as has_entrypoint,
+    max(messages.slug is not null) as has_slug
+from messages not indexed
+where messages.message_id > (select last_message_id from counted_rows)
+    and messages.session_id is not null
+group by messages.session_id
+union all
+select
+    messages.session_id, messages.permission_mode is not null, messages.session_kind is not null,
+    messages.team_name is not null, messages.git_branch is not null, messages.version is not null,
+    messages.entrypoint is not null, messages.slug is not null
+from touched_messages
+cross join messages using (message_id)
+where messages.session_id is not null;
+
+create index temp.new_values_by_session on new_values (session_id);
+
+-- Sessions with messages of others in their files.
+create temp table new_guests as
+select distinct files.session_id
+from messages not indexed
+cross join files using (file_id)
+where messages.message_id > (select last_message_id from counted_rows)
+    and files.kind = 'session'
+    and files.session_id <> messages.session_id
+union
+select files.session_id
+from touched_messages
+cross join messages using (message_id)
+cross join files using (file_id)
+where files.kind = 'session'
+    and files.session_id <> messages.session_id
+union
+select files.session_id -- the file may have been there before its session
+from counted_rows
+cross join new_sessions
+cross join files on files.session_id = new_sessions.session_id
+cross join messages on messages.file_id = files.file_id
+where counted_rows.last_message_id > 0
+    and files.kind = 'session'
+    and files.session_id <> messages.session_id;
+
 update sessions
 set
     custom_title = coalesce(
@@ -121,13 +173,19 @@ set
             from last_events
             where last_events.session_id = sessions.session_id and type = 'permission-mode'
         ),
-        (
-            select permission_mode
-            from messages
-            where messages.session_id = sessions.session_id and permission_mode is not null
-            order by sent_at desc, uuid desc
-            limit 1
-        )
+        case
+            when sessions.permission_mode is not null
+                or exists (
+                    select 1 from new_values where new_values.session_id = sessions.session_id and has_permission_mode
+                )
+                then (
+                    select permission_mode
+                    from messages
+                    where messages.session_id = sessions.session_id and permission_mode is not null
+                    order by sent_at desc, uuid desc
+                    limit 1
+                )
+        end
     ),
     relocated_cwd = (
         select json_extract(payload_json, '$.relocatedCwd')
@@ -167,48 +225,72 @@ update sessions
 set
     started_at = (select min(sent_at) from messages where messages.session_id = sessions.session_id),
     ended_at = (select max(sent_at) from messages where messages.session_id = sessions.session_id),
-    version = (
-        select version
-        from messages
-        where messages.session_id = sessions.session_id and version is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
-    git_branch = (
-        select git_branch
-        from messages
-        where messages.session_id = sessions.session_id and git_branch is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
-    slug = (
-        select slug
-        from messages
-        where messages.session_id = sessions.session_id and slug is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
-    entrypoint = (
-        select entrypoint
-        from messages
-        where messages.session_id = sessions.session_id and entrypoint is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
-    session_kind = (
-        select session_kind
-        from messages
-        where messages.session_id = sessions.session_id and session_kind is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
-    team_name = (
-        select team_name
-        from messages
-        where messages.session_id = sessions.session_id and team_name is not null
-        order by sent_at desc, uuid desc
-        limit 1
-    ),
+    version = case
+        when sessions.version is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_version)
+            then (
+                select version
+                from messages
+                where messages.session_id = sessions.session_id and version is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
+    git_branch = case
+        when sessions.git_branch is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_git_branch)
+            then (
+                select git_branch
+                from messages
+                where messages.session_id = sessions.session_id and git_branch is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
+    slug = case
+        when sessions.slug is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_slug)
+            then (
+                select slug
+                from messages
+                where messages.session_id = sessions.session_id and slug is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
+    entrypoint = case
+        when sessions.entrypoint is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_entrypoint)
+            then (
+                select entrypoint
+                from messages
+                where messages.session_id = sessions.session_id and entrypoint is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
+    session_kind = case
+        when sessions.session_kind is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_session_kind)
+            then (
+                select session_kind
+                from messages
+                where messages.session_id = sessions.session_id and session_kind is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
+    team_name = case
+        when sessions.team_name is not null
+            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_team_name)
+            then (
+                select team_name
+                from messages
+                where messages.session_id = sessions.session_id and team_name is not null
+                order by sent_at desc, uuid desc
+                limit 1
+            )
+    end,
     start_cwd = coalesce(
         (
             select cwd
@@ -273,6 +355,10 @@ set
             where files.session_id = sessions.session_id
                 and files.kind = 'session'
                 and messages.session_id <> sessions.session_id
+                and (
+                    sessions.resumed_from_session_id is not null
+                    or sessions.session_id in (select session_id from new_guests)
+                )
             union all
             select message_copies.session_id, files.path, message_copies.byte_offset
             from files
@@ -320,6 +406,9 @@ set title = coalesce(
 )
 where session_id in (select session_id from touched_sessions);
 
+drop table new_guests;
+drop table new_sessions;
+drop table new_values;
 drop table hints;
 drop table session_summaries;
 drop table last_events;

@@ -1,4 +1,15 @@
 -- Empties everything that is derived from the archive. A test sees to it that no table is forgotten here.
+-- All of it is counted anew, so nothing needs to be noted.
+drop trigger if exists temp.message_updated;
+drop trigger if exists temp.tool_use_inserted;
+drop trigger if exists temp.tool_use_updated;
+drop trigger if exists temp.tool_use_deleted;
+drop trigger if exists temp.tool_result_updated;
+drop trigger if exists temp.file_change_inserted;
+drop trigger if exists temp.file_change_deleted;
+drop trigger if exists temp.response_updated;
+drop trigger if exists temp.response_deleted;
+update counted_rows set last_message_id = 0, last_api_response_id = 0;
 insert into search (search) values ('delete-all');
 update indexed_blocks set last_block_id = 0;
 delete from rejected_lines;
@@ -39,3 +50,6 @@ delete from bi_days;
 delete from bi_tools;
 delete from bi_feedback;
 delete from bi_sessions;
+delete from response_parts;
+delete from tool_parts;
+delete from file_change_parts;

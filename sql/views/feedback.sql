@@ -67,6 +67,7 @@ spoken as (
                     select 1
                     from correction_phrases
                     where correction_phrases.is_used
+                        and correction_phrase between substr(lower(ltrim(said.text)), 1, 1) and lower(ltrim(said.text))
                         and substr(lower(ltrim(said.text)), 1, length(correction_phrase)) = correction_phrase
                         and substr(lower(ltrim(said.text)), length(correction_phrase) + 1, 1) not between 'a' and 'z'
                 )

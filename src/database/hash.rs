@@ -24,6 +24,9 @@ pub struct TableHash {
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
     ("settings", &["*"]),
+    ("response_parts", &["*"]),
+    ("tool_parts", &["*"]),
+    ("file_change_parts", &["*"]),
     ("sources", &["machine", "root_path"]),
     ("bi_session_days", &["machine"]),
     ("bi_days", &["machine"]),

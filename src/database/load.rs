@@ -289,6 +289,10 @@ impl<'c> Loader<'c> {
         })?;
         self.known_messages.clear();
         self.are_all_known = self.last_message_id == 0;
+        // Of an empty database everything is counted at the end.
+        if !self.are_all_known {
+            self.connection.execute_batch(sql::NOTE_CHANGES)?;
+        }
         self.agents.clear();
         self.responses.clear();
         self.named_models.clear();
@@ -299,6 +303,11 @@ impl<'c> Loader<'c> {
     /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
     /// of it or nothing.
     pub fn finish(&mut self) -> Result<()> {
+        self.finish_with(|_| Ok(()))
+    }
+
+    /// The same, with something to be written in the end.
+    pub fn finish_with(&mut self, write: impl FnOnce(&Connection) -> Result<()>) -> Result<()> {
         let is_new = self.transaction.is_some();
         self.begin()?;
         super::create_stage(self.connection, Stage::Loaded)?;
@@ -311,6 +320,7 @@ impl<'c> Loader<'c> {
         if self.is_upgrade {
             super::check_references(self.connection)?;
         }
+        write(self.connection)?;
         match self.transaction.take() {
             Some(transaction) => Ok(transaction.commit()?),
             None => Ok(()),
