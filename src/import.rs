@@ -31,7 +31,7 @@ pub struct Input {
 /// When rows are made permanent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Commits {
-    /// So often that little is lost with a kill, and readers see what is new.
+    /// So often that little is lost with a kill, and readers see what is new; the last time by the caller.
     Often,
     /// By the caller, when all is done.
     ByCaller,
@@ -115,9 +115,6 @@ fn load(
         }
         Ok(())
     })?;
-    if commits == Commits::Often {
-        loader.commit()?;
-    }
     Ok(problems)
 }
 
@@ -266,6 +263,7 @@ mod tests {
                 &Progress::bytes(0, true),
             )
             .unwrap();
+            loader.finish().unwrap();
             assert_eq!(problems.len(), 1);
             assert!(problems[0].path.ends_with(&names[1]));
             assert!(problems[0].message.contains("a fault in b"));

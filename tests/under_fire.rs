@@ -129,6 +129,7 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
     )
     .unwrap();
     assert_eq!(problems.len(), 2, "{problems:?}");
+    loader.finish().unwrap();
     drop(loader);
     drop(connection);
     sandbox.check();

@@ -75,8 +75,7 @@ fn sync(
     failed: &[Problem],
     report: &mut Report,
 ) -> Result<()> {
-    let homes = homes(arguments, roots)?;
-    let mut target = Target::open(&report.database, global.quiet)?;
+    let (homes, mut target) = homes_and_target(global, arguments, roots, &report.database)?;
     refuse_mixture(&target.connection, arguments.demo)?;
 
     report.problems.extend(failed.iter().cloned());
@@ -92,6 +91,15 @@ fn sync(
         changes.push(found);
     }
 
+    if target.building.is_none()
+        && changes.iter().all(Changes::is_empty)
+        && !arguments.index_tool_output
+        && database::is_up_to_date(&target.connection)?
+    {
+        report.all_rejected = count_rejected(&target.connection)?;
+        report.unfinished = database::close(target.connection, &target.path);
+        return Ok(());
+    }
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = RefCell::new(Vec::new());
@@ -155,12 +163,9 @@ fn sync(
     report.problems.append(&mut unopened.into_inner());
 
     progress.message("indexing");
-    loader.finish()?;
     report.counts = loader.counts.clone();
-    report.record(&target.connection)?;
-    report.all_rejected = target
-        .connection
-        .query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?;
+    loader.finish_with(|connection| report.record(connection))?;
+    report.all_rejected = count_rejected(&target.connection)?;
     drop(loader);
     report.unfinished = target.close(&pipeline)?;
     progress.finish();
@@ -181,6 +186,33 @@ fn note(loader: &mut Loader<'_>, changes: &[Changes]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Looks through the homes, and opens the database meanwhile if there is one. A new one is created only when it is known
+/// that there is something to read.
+fn homes_and_target(
+    global: &Global,
+    arguments: &SyncArguments,
+    roots: &[PathBuf],
+    path: &Path,
+) -> Result<(Vec<Home>, Target)> {
+    if !path.exists() {
+        let homes = homes(arguments, roots)?;
+        return Ok((homes, Target::open(path, global.quiet)?));
+    }
+    std::thread::scope(|scope| {
+        let homes = scope.spawn(|| homes(arguments, roots));
+        let target = Target::open(path, global.quiet);
+        let homes = homes
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok((homes, target?))
+    })
+}
+
+/// Fragments in the database that are no records.
+fn count_rejected(connection: &Connection) -> Result<i64> {
+    Ok(connection.query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?)
 }
 
 /// A home to be read, and what was found in it.

@@ -509,8 +509,7 @@ impl HandOver {
     pub fn give(self, loader: &mut Loader<'_>) -> Result<()> {
         let rest = self.0;
         loader.begin()?;
-        // No block is in the search yet.
-        loader.connection.execute_batch(sql::INDEX_ALL_BLOCKS)?;
+        loader.connection.execute_batch(sql::RESOLVE_ALL)?;
         let connection = loader.connection;
         let mut upsert = connection.prepare(sql::UPSERT_PROJECT)?;
         for name in &rest.projects {
