@@ -58,33 +58,46 @@ impl Bytes {
     /// Reads from an offset, up to a length: less only where the file ends.
     pub fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         match self {
-            Bytes::File(file) => {
-                let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-                let mut filled = 0;
-                while filled < bytes.len() {
-                    match read_some(file, &mut bytes[filled..], offset + filled as u64) {
-                        Ok(0) => break,
-                        Ok(count) => filled += count,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                bytes.truncate(filled);
-                Ok(bytes)
-            }
+            Bytes::File(file) => read_at(file, offset, length),
             Bytes::Archive(file) => file.read_at(offset, length),
         }
     }
 }
 
-#[cfg(unix)]
-pub(crate) fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, offset)
+/// Reads a file from an offset, up to a length: less only where it ends.
+pub fn read_at(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(length).map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        match read_on(file, &mut bytes, offset) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // There may be more memory than was asked for.
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
+/// Reads on behind the bytes that were read from an offset on, as far as there is memory for them, which is not zeroed before.
+#[cfg(unix)]
+fn read_on(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+    let offset = offset + bytes.len() as u64;
+    let memory = rustix::buffer::spare_capacity(bytes);
+    Ok(rustix::io::pread(file, memory, offset)?)
+}
+
+/// Reads on behind the bytes that were read from an offset on, as far as there is memory for them.
 #[cfg(windows)]
-pub(crate) fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+fn read_on(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+    let filled = bytes.len();
+    bytes.resize(bytes.capacity(), 0);
+    let offset = offset + filled as u64;
+    let read = std::os::windows::fs::FileExt::seek_read(file, &mut bytes[filled..], offset);
+    bytes.truncate(filled + read.as_ref().map_or(0, |count| *count));
+    read
 }
 
 impl ArchivedFile {
@@ -106,35 +119,49 @@ impl ArchivedFile {
     }
 }
 
+/// So many bytes before a chunk are read with it: most often the line that goes on in it begins there.
+const HEAD_BYTES: u64 = 1 << 16;
+
 /// Reads chunk `position` of a file of `size` bytes, of which `parsed` are rows already.
 pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io::Result<Section> {
     let chunk_offset = position * CHUNK_BYTES;
     let wanted = CHUNK_BYTES.min(size - chunk_offset);
-    let chunk = bytes.read_at(chunk_offset, wanted)?;
+    let head = chunk_offset.saturating_sub(parsed).min(HEAD_BYTES);
+    let mut buffer_offset = chunk_offset - head;
+    let mut buffer = bytes.read_at(buffer_offset, head + wanted)?;
+    if (buffer.len() as u64) < head {
+        buffer_offset = chunk_offset;
+        buffer.clear();
+    }
+    let mut chunk_start = (chunk_offset - buffer_offset) as usize;
+    let chunk = &buffer[chunk_start..];
     // A file that shrank meanwhile ends here; the next sync will see it rewritten.
     let is_last = chunk_offset + chunk.len() as u64 >= size || (chunk.len() as u64) < wanted;
     let unparsed = parsed.saturating_sub(chunk_offset) as usize;
     let has_end = is_last || memchr(b'\n', &chunk[unparsed..]).is_some();
-    let head = match has_end && parsed < chunk_offset {
-        true => line_head(bytes, parsed, chunk_offset)?,
-        false => Vec::new(),
-    };
-    let buffer_offset = chunk_offset - head.len() as u64;
-    let line_offset = buffer_offset.max(parsed);
+    let mut first_line = chunk_start;
+    if has_end && parsed < chunk_offset {
+        match memrchr(b'\n', &buffer[..chunk_start]) {
+            Some(newline) => first_line = newline + 1,
+            None => {
+                let before = line_head(bytes, parsed, buffer_offset)?;
+                chunk_start += before.len();
+                buffer_offset -= before.len() as u64;
+                buffer.splice(..0, before);
+                first_line = 0;
+            }
+        }
+    } else if parsed > chunk_offset {
+        first_line = unparsed;
+    }
+    let line_offset = buffer_offset + first_line as u64;
     let is_continued =
         line_offset == parsed && parsed > 0 && bytes.read_at(parsed - 1, 1)? != b"\n";
-    let chunk_start = head.len();
-    let mut buffer = head;
-    if buffer.is_empty() {
-        buffer = chunk;
-    } else {
-        buffer.extend_from_slice(&chunk);
-    }
     Ok(Section {
         buffer,
         buffer_offset,
         chunk_start,
-        first_line: (line_offset - buffer_offset) as usize,
+        first_line,
         is_continued,
         is_last,
     })
@@ -143,13 +170,7 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
 /// The bytes before an offset that belong to the line at it: back to a newline, or to what is parsed. No more than the line
 /// is in memory at once, however much stands before it.
 fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
-    const FEW: u64 = 1 << 16;
-    let mut from = offset.saturating_sub(FEW).max(parsed);
-    let mut before = bytes.read_at(from, offset - from)?;
-    if let Some(newline) = memrchr(b'\n', &before) {
-        before.drain(..=newline);
-        return Ok(before);
-    }
+    let mut from = offset;
     while from > parsed {
         let end = from;
         from = end.saturating_sub(CHUNK_BYTES).max(parsed);

@@ -3,7 +3,7 @@
 
 use super::pages::write_at;
 use super::records::put_key;
-use crate::read::read_some;
+use crate::read::read_at;
 use rusqlite::types::ValueRef;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -222,25 +222,17 @@ fn fill(
     if buffer.len() - *used < wanted {
         buffer.drain(..*used);
         *used = 0;
-        let have = buffer.len();
-        let more = (run.length as usize).min(READ_BYTES.max(wanted));
-        if have + more < wanted {
+        let more = run.length.min(READ_BYTES.max(wanted) as u64);
+        let read = read_at(file, run.offset, more)?;
+        buffer.extend_from_slice(&read);
+        run.offset += more;
+        run.length -= more;
+        if buffer.is_empty() && wanted > 0 {
             return Ok(false);
         }
-        buffer.resize(have + more, 0);
-        let mut filled = have;
-        while filled < buffer.len() {
-            match read_some(file, &mut buffer[filled..], run.offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => {
-                    filled += count;
-                    run.offset += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        if buffer.len() < wanted || (read.len() as u64) < more {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        run.length -= more as u64;
     }
     Ok(true)
 }
