@@ -13,7 +13,7 @@ mod usage;
 pub use block::{Block, Content, ContentOf, Part, PartContent, Source};
 pub(crate) use json::object;
 pub use json::{
-    Json, Lenient, Object, Rest, flag as json_flag, number as json_number, parse_object,
+    Json, Lenient, Object, Opened, Rest, flag as json_flag, number as json_number, parse_object,
     push_string, text as json_text,
 };
 pub use message::Message;
@@ -57,7 +57,7 @@ json::object! {
         /// Text of system records.
         "content" => content: long_text,
         /// What a tool returned, richer than what the model was shown.
-        "toolUseResult" => tool_use_result: raw,
+        "toolUseResult" => tool_use_result: Opened,
         /// Of `attachment` records.
         "attachment" => attachment: raw,
         /// Of `progress` records.

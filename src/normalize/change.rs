@@ -1,7 +1,7 @@
 //! Lines that a tool call added to a file and removed from it.
 
 use super::tool::Returned;
-use crate::record::{json_flag, json_list, json_text, object, parse_object};
+use crate::record::{NotJson, Reader, json_flag, json_list, json_text, object, parse_object};
 use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 
@@ -154,32 +154,41 @@ fn of_notebook(returned: &Returned<'_>) -> Option<Change> {
     })
 }
 
-object! {
-    /// A hunk of `structuredPatch`: its lines begin with a blank, `+`, `-` or a backslash.
-    pub struct Hunk {
-        "lines" => lines: raw,
-    }
-}
-
 /// The lines added and removed by a patch; nothing of an empty one, which says nothing.
 fn count_patch(json: &str) -> Option<(i64, i64)> {
-    let hunks = json_list(json).ok()?;
-    if hunks.is_empty() {
-        return None;
-    }
-    let (mut added, mut removed) = (0, 0);
-    for hunk in hunks {
-        let hunk: Hunk = parse_object(hunk.get()).ok()?;
-        let lines = json_list(hunk.lines?.get()).ok()?;
-        for line in lines {
-            match line.get().as_bytes().get(1) {
+    let mut sum = None;
+    let mut reader = Reader::new(json);
+    let read = reader.list(|reader| {
+        let (more, less) = count_hunk(reader)?;
+        let (added, removed) = sum.unwrap_or((0, 0));
+        sum = Some((added + more, removed + less));
+        Ok(())
+    });
+    read.ok()?;
+    sum
+}
+
+/// A hunk of `structuredPatch`: its lines begin with a blank, `+`, `-` or a backslash.
+fn count_hunk(reader: &mut Reader<'_>) -> Result<(i64, i64), NotJson> {
+    let mut counts = None;
+    reader.object(|reader, key| {
+        if key != "lines" || reader.peek() != Some(b'[') {
+            reader.raw()?;
+            return Ok(());
+        }
+        let (mut added, mut removed) = (0, 0);
+        reader.list(|reader| {
+            match reader.raw()?.get().as_bytes().get(1) {
                 Some(b'+') => added += 1,
                 Some(b'-') => removed += 1,
                 _ => {}
             }
-        }
-    }
-    Some((added, removed))
+            Ok(())
+        })?;
+        counts = Some((added, removed));
+        Ok(())
+    })?;
+    counts.ok_or(NotJson)
 }
 
 object! {
@@ -227,11 +236,12 @@ fn diff(old: &str, new: &str) -> (i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Reader;
+    use crate::record::Record;
 
     fn counts(json: &str) -> (&'static str, Option<i64>, Option<i64>, Option<&'static str>) {
-        let raw = Reader::new(json).raw().unwrap();
-        let change = of_result(&Returned::read(Some(raw))).unwrap();
+        let carrier = format!(r#"{{"toolUseResult":{json}}}"#);
+        let carrier: Record = parse_object(&carrier).unwrap();
+        let change = of_result(&Returned::read(carrier.tool_use_result.as_ref())).unwrap();
         (
             change.kind,
             change.lines_added,

@@ -4,7 +4,7 @@ use super::extra::Extra;
 use super::tool;
 use super::unknown::Unknown;
 use crate::record::{
-    Block, Content, ContentOf, Json, Lenient, Part, PartContent, Source, json_text,
+    Block, Content, ContentOf, Json, Lenient, Part, PartContent, Raw, Source, json_text,
 };
 use crate::rows::{BlockRows, ContentBlock, ToolResult};
 use base64::Engine;
@@ -73,6 +73,32 @@ pub fn visible_chars(blocks: &[BlockRows]) -> i64 {
     counts.sum()
 }
 
+/// The same of a content that does not become blocks.
+pub fn chars_to_see(content: &Content<'_>) -> i64 {
+    let chars = |text: &str| text.chars().count() as i64;
+    let chars_of = |element: &Lenient<'_, Block<'_>>| match element {
+        Lenient::Is(block) => {
+            let text = match block.kind.as_deref() {
+                Some("thinking") => block.thinking.as_deref(),
+                _ => block.text.as_deref(),
+            };
+            let input = block.input.filter(|_| is_call(block)).map(Raw::get);
+            text.map_or(0, chars) + input.map_or(0, chars)
+        }
+        Lenient::Other(json) => json_text(json.get()).map_or(0, |text| chars(&text)),
+    };
+    match content {
+        ContentOf::Text(text) => chars(text),
+        ContentOf::Blocks(list) => list.iter().map(chars_of).sum(),
+    }
+}
+
+/// A call without an id cannot be answered, and is a block like others.
+fn is_call(block: &Block<'_>) -> bool {
+    block.kind.as_deref() == Some("tool_use")
+        && block.id.as_deref().is_some_and(|id| !id.is_empty())
+}
+
 fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown<'_>) {
     let mut row = ContentBlock::default();
     let mut extra = Extra::default();
@@ -84,6 +110,7 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
             extra.push(key, value.get());
         }
     }
+    let is_call = is_call(&block);
     let mut tool_use = None;
     let mut tool_result = None;
     let mut parts = Vec::new();
@@ -95,7 +122,7 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
         set_text(&mut row, block.text.map(Into::into));
         put_text(&mut extra, "thinking", block.thinking.as_deref());
     }
-    if kind == "tool_use" && block.id.as_deref().is_some_and(|id| !id.is_empty()) {
+    if is_call {
         tool_use = Some(tool::tool_use(
             block.id.as_deref().unwrap_or_default(),
             block.name.as_deref(),

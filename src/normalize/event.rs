@@ -19,7 +19,7 @@ pub fn event(
 ) -> EventRows {
     let mut unknown = Unknown {
         found: unknown_kinds,
-        version: record.version.as_deref().map(str::to_string),
+        version: record.version.clone(),
         position,
     };
     unknown.record(record.kind.as_deref(), &record.rest);

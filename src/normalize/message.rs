@@ -7,8 +7,8 @@ use super::unknown::Unknown;
 use super::{Position, agent_link, beginning, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
-    Content, ContentOf, Lenient, Message as EchoMessage, Raw, Record, Rest, json_number, json_text,
-    object, parse_object,
+    Content, ContentOf, Lenient, Message as EchoMessage, Opened, Raw, Record, Rest, json_number,
+    json_text, object, parse_object,
 };
 use crate::rows::{
     Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, UnknownKind, Usage,
@@ -24,7 +24,7 @@ pub fn message(
 ) -> MessageRows {
     let mut unknown = Unknown {
         found: unknown_kinds,
-        version: record.version.as_deref().map(str::to_string),
+        version: record.version.clone(),
         position,
     };
     unknown.record(record.kind.as_deref(), &record.rest);
@@ -91,12 +91,12 @@ pub fn message(
         usage = progress(raw, &mut message, &mut links, &mut extra).or(usage);
     }
     let carrier = Carrier {
-        returned: record.tool_use_result,
+        returned: record.tool_use_result.as_ref(),
         denial_kind: message.tool_denial_kind.as_deref(),
         feedback: message.user_feedback.as_deref(),
     };
-    if let Some(raw) = tool::complete(&mut blocks, &carrier) {
-        extra.push("toolUseResult", raw.get());
+    if let Some(returned) = tool::complete(&mut blocks, &carrier) {
+        extra.push("toolUseResult", returned.json.get());
     }
     for (key, value) in &record.rest {
         let is_parent = key == "sourceToolAssistantUUID"
@@ -232,10 +232,8 @@ fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_
         row.block.part_number == 0 && matches!(row.block.kind.as_deref(), None | Some("text"))
     };
     let has = |kinds: &[&str]| {
-        let kind_of = |row: &BlockRows| row.block.kind.clone().unwrap_or_default();
-        blocks
-            .iter()
-            .any(|row| kinds.contains(&kind_of(row).as_str()))
+        let mut found = blocks.iter().filter_map(|row| row.block.kind.as_deref());
+        found.any(|kind| kinds.contains(&kind))
     };
     let texts: Vec<&str> = blocks
         .iter()
@@ -407,7 +405,7 @@ object! {
         "type" => kind: text,
         "agentId" => agent_id: text,
         /// Of `agent_progress`: an agent's line as its parent saw it go by.
-        "message" => message: raw,
+        "message" => message: Opened,
         /// Of `bash_progress`: the output so far, again and again. The archive has it.
         "output" => output: long_text,
         "fullOutput" => full_output: long_text,
@@ -439,9 +437,9 @@ fn progress(
     let mut rest = Extra::default();
     push_text(&mut rest, "agentId", data.agent_id.as_deref());
     let is_echo = data.kind.as_deref() == Some("agent_progress");
-    match data.message {
-        Some(message) if is_echo => rest.push("message", &echo_json(message.get())),
-        Some(message) => rest.push("message", message.get()),
+    match &data.message {
+        Some(message) if is_echo => rest.push("message", &echo_json(message)),
+        Some(message) => rest.push("message", message.json.get()),
         None => {}
     }
     for (key, value) in &data.rest {
@@ -451,7 +449,9 @@ fn progress(
     }
     let mut usage = None;
     if is_echo {
-        usage = data.message.and_then(|raw| echoed_usage(raw, message));
+        usage = data
+            .message
+            .and_then(|echo| echoed_usage(echo.json, message));
         if let (Some(agent_id), Some(call)) = (&data.agent_id, &message.parent_tool_use_id) {
             links.push(agent_link::new(agent_id, call, "progress"));
         }
@@ -472,52 +472,38 @@ fn progress(
 const ECHOED_KEYS: &[&str] = &["prompt", "normalizedMessages"];
 
 /// An agent's line as its parent saw it go by, without what it says: the agent's own file has it, and the archive.
-fn echo_json(json: &str) -> String {
-    let without = |json: &str, left_out: &[&str], message: Option<&str>| {
+fn echo_json(echo: &Opened<'_>) -> String {
+    if !echo.json.get().starts_with('{') {
+        return echo.json.get().to_string();
+    }
+    let messages = echo.entries.iter().filter(|(key, _)| key == "message");
+    let message = messages.last().and_then(|(_, message)| {
+        let message: Entries = parse_object(message.get()).ok()?;
         let mut kept = Extra::default();
-        let entries: Entries = parse_object(json).ok()?;
-        for (key, value) in &entries.rest {
-            match (key.as_ref(), message) {
-                (key, _) if left_out.contains(&key) => {}
-                ("message", Some(message)) => kept.push("message", message),
-                (key, _) => kept.push(key, value.get()),
+        for (key, value) in &message.rest {
+            if key != "content" {
+                kept.push(key, value.get());
             }
         }
         Some(kept.finish().unwrap_or_else(|| "{}".to_string()))
-    };
-    let echo: Option<EchoParts> = parse_object(json).ok();
-    let inner = echo.and_then(|echo| without(echo.message?.get(), &["content"], None));
-    without(json, &["toolUseResult"], inner.as_deref()).unwrap_or_else(|| json.to_string())
-}
-
-object! {
-    /// The record inside `agent_progress`, with its message as JSON.
-    pub struct EchoParts {
-        "message" => message: raw,
+    });
+    let mut kept = Extra::default();
+    for (key, value) in &echo.entries {
+        match (key.as_ref(), &message) {
+            ("toolUseResult", _) => {}
+            ("message", Some(message)) => kept.push("message", message),
+            (key, _) => kept.push(key, value.get()),
+        }
     }
+    kept.finish().unwrap_or_else(|| "{}".to_string())
 }
 
 fn echoed_usage(raw: Raw<'_>, progress: &Message) -> Option<Usage> {
     let echo: Echo = parse_object(raw.get()).ok()?;
     let uuid = echo.uuid.as_deref().unwrap_or(&progress.uuid).to_string();
-    let position = Position {
-        line_number: 0,
-        byte_offset: 0,
-        byte_length: 0,
-    };
-    let mut message = echo.message?;
+    let message = echo.message?;
     let mut usage = usage::usage(&message, &uuid)?;
-    let mut ignored = Vec::new();
-    let mut unknown = Unknown {
-        found: &mut ignored,
-        version: None,
-        position,
-    };
-    let blocks = message
-        .content
-        .take()
-        .map(|content| content::blocks(content, &mut unknown));
-    usage.line.visible_char_count = blocks.map(|blocks| content::visible_chars(&blocks));
+    usage.line.visible_char_count = message.content.as_ref().map(content::chars_to_see);
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
     usage.line.request_id = echo.request_id.map(Into::into);
@@ -585,7 +571,10 @@ impl ContentHash {
         for raw in [
             record.attachment,
             record.data,
-            record.tool_use_result,
+            record
+                .tool_use_result
+                .as_ref()
+                .map(|returned| returned.json),
             record.plan_content,
         ] {
             hash.text(raw.map(Raw::get));

@@ -5,7 +5,7 @@ use super::change::{self, Change};
 use super::extra::Extra;
 use super::outcome::{Ending, outcome};
 use crate::record::{
-    Part, Raw, json_flag, json_list, json_number, json_text, object, parse_object,
+    Opened, Part, Raw, json_flag, json_list, json_number, json_text, object, parse_object,
 };
 use crate::rows::{BlockRows, GitOperation, ToolResult, ToolUse, WebRequest};
 use std::borrow::Cow;
@@ -108,7 +108,7 @@ fn mcp_server(name: &str) -> Option<&str> {
 #[derive(Default)]
 pub struct Carrier<'a> {
     /// `toolUseResult`: belongs to the only result of the line, else to the first.
-    pub returned: Option<Raw<'a>>,
+    pub returned: Option<&'a Opened<'a>>,
     /// `toolDenialKind`
     pub denial_kind: Option<&'a str>,
     /// `userFeedback`
@@ -117,7 +117,7 @@ pub struct Carrier<'a> {
 
 /// Completes the results of a carrier: how the calls ended, and what they returned. Gives `toolUseResult` back when there
 /// is no result that it could belong to.
-pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<Raw<'a>> {
+pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&'a Opened<'a>> {
     let mut returned = carrier.returned;
     for block in blocks.iter_mut() {
         if let Some(result) = &mut block.tool_result {
@@ -194,7 +194,7 @@ fn base_name(path: &str) -> Option<&str> {
         .filter(|name| !name.is_empty() && *name != "." && *name != "..")
 }
 
-/// `toolUseResult`, taken apart once.
+/// `toolUseResult`.
 #[derive(Default)]
 pub struct Returned<'a> {
     /// All of it.
@@ -202,7 +202,7 @@ pub struct Returned<'a> {
     /// When it is a text.
     text: Option<Cow<'a, str>>,
     /// When it is an object.
-    entries: Vec<(Cow<'a, str>, &'a str)>,
+    entries: &'a [(Cow<'a, str>, Raw<'a>)],
 }
 
 object! {
@@ -211,22 +211,22 @@ object! {
 }
 
 impl<'a> Returned<'a> {
-    /// Takes it apart.
-    pub fn read(raw: Option<Raw<'a>>) -> Returned<'a> {
-        let Some(raw) = raw else {
+    /// Looks at it.
+    pub fn read(opened: Option<&'a Opened<'a>>) -> Returned<'a> {
+        let Some(opened) = opened else {
             return Returned::default();
         };
         Returned {
-            json: Some(raw.get()),
-            text: json_text(raw.get()),
-            entries: entries(raw.get()),
+            json: Some(opened.json.get()),
+            text: json_text(opened.json.get()),
+            entries: &opened.entries,
         }
     }
 
     /// The JSON of a key.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         let (_, json) = self.entries.iter().rev().find(|(name, _)| name == key)?;
-        Some(json)
+        Some(json.get())
     }
 
     /// The text of a key, unless it is empty.
@@ -281,7 +281,8 @@ impl<'a> Returned<'a> {
                 let is_written = self.text("filePath").is_some()
                     && matches!(self.text("type").as_deref(), Some("create" | "update"))
                     && self.flag("userModified") != Some(true);
-                for (key, value) in &self.entries {
+                for (key, value) in self.entries {
+                    let value = value.get();
                     match key.as_ref() {
                         // The call's input has them, and the patch what became of them.
                         "oldString" | "newString" if has_patch && value.starts_with('"') => {}
@@ -404,7 +405,8 @@ fn file_details(json: &str) -> Option<String> {
 /// Whether a text stands in the result. An empty one says nothing that could be lost, but stays as it is.
 fn repeats(text: &str, result: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && result.contains(text)
+    // Nearly always the result begins with it, which is seen faster.
+    !text.is_empty() && (result.starts_with(text) || result.contains(text))
 }
 
 /// Whether an error text is the result's in other clothes: `Error: ...`, or without its `<tool_use_error>` tags.
@@ -434,11 +436,12 @@ fn all_said(json: &str, result: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Reader;
+    use crate::record::Record;
 
     fn returned(json: &str, use_it: impl FnOnce(Returned<'_>)) {
-        let raw = Reader::new(json).raw().unwrap();
-        use_it(Returned::read(Some(raw)));
+        let carrier = format!(r#"{{"toolUseResult":{json}}}"#);
+        let carrier: Record = parse_object(&carrier).unwrap();
+        use_it(Returned::read(carrier.tool_use_result.as_ref()));
     }
 
     fn details_of(json: &str, result: &str) -> Option<String> {

@@ -3,11 +3,12 @@
 use super::Position;
 use crate::record::{Rest, kinds};
 use crate::rows::UnknownKind;
+use std::borrow::Cow;
 
 /// Collects the unknown names of one record.
 pub struct Unknown<'a> {
     pub found: &'a mut Vec<UnknownKind>,
-    pub version: Option<String>,
+    pub version: Option<Cow<'a, str>>,
     pub position: Position,
 }
 
@@ -40,7 +41,7 @@ impl Unknown<'_> {
         self.found.push(UnknownKind {
             level,
             name,
-            version: self.version.clone(),
+            version: self.version.as_deref().map(str::to_string),
             line_number: self.position.line_number,
         });
     }

@@ -1,6 +1,6 @@
 //! Lenient JSON objects: typed where the type is as expected, kept as JSON where it is not.
 
-use super::reader::{NotJson, Raw, Reader, unescape};
+use super::reader::{NotJson, Raw, Reader, is_plain, unescape};
 use memchr::memchr;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -188,6 +188,29 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
 }
 
+/// A value of which any key may be asked for, if it is an object.
+#[derive(Debug)]
+pub struct Opened<'a> {
+    /// All of it.
+    pub json: Raw<'a>,
+    /// Its keys and values.
+    pub entries: Vec<(Cow<'a, str>, Raw<'a>)>,
+}
+
+impl<'a> Value<'a> for Opened<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Lenient<'a, Self>, NotJson> {
+        let mut entries = Vec::new();
+        let json = match reader.peek() {
+            Some(b'{') => reader.raw_object(|reader, key| {
+                entries.push((key, reader.raw()?));
+                Ok(())
+            })?,
+            _ => reader.raw()?,
+        };
+        Ok(Lenient::Is(Opened { json, entries }))
+    }
+}
+
 /// A value of an unexpected type, written as JSON again.
 pub fn other<'a, T>(reader: &mut Reader<'a>) -> Result<Lenient<'a, T>, NotJson> {
     let raw = reader.raw()?;
@@ -251,7 +274,13 @@ impl<'de> Visitor<'de> for Again {
 
 /// Appends a text as a JSON string.
 pub fn push_string(json: &mut String, text: &str) {
-    json.push_str(&serde_json::Value::from(text).to_string());
+    if is_plain(text) {
+        json.push('"');
+        json.push_str(text);
+        json.push('"');
+    } else {
+        json.push_str(&serde_json::Value::from(text).to_string());
+    }
 }
 
 /// A key of an object, borrowed where it has no escapes.
