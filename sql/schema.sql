@@ -327,7 +327,7 @@ create table messages (
     sent_at text -- timestamp
 ) strict;
 create unique index messages_by_uuid on messages (uuid);
-create index messages_by_session on messages (session_id, sent_at, agent_key);
+create index messages_by_session on messages (session_id, sent_at, agent_key, type);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
@@ -338,6 +338,9 @@ create index messages_without_parent on messages (parent_uuid) where parent_mess
 create index messages_by_prompt on messages (prompt_kind, session_id) where prompt_kind is not null;
 create index messages_by_subtype on messages (subtype) where subtype is not null;
 create index messages_with_errors on messages (session_id) where is_api_error = 1;
+create index messages_with_mode on messages (session_id, sent_at) where permission_mode is not null;
+create index messages_with_team on messages (session_id, sent_at) where team_name is not null;
+create index messages_with_session_kind on messages (session_id, sent_at) where session_kind is not null;
 create index messages_of_teams on messages (agent_key, sent_at) where team_name is not null;
 create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;

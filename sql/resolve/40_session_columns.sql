@@ -67,26 +67,24 @@ where place = 1;
 create index temp.hints_by_session on hints (session_id);
 
 -- What messages that are new, or changed, say. Where a session has no value yet, no other message of it can have one: they
--- need not be read again.
+-- need not be read again. Of a new session all messages are new.
 create temp table new_values as
+select session_id, 1 as has_git_branch, 1 as has_version, 1 as has_entrypoint, 1 as has_slug
+from new_sessions
+union all
 select
-    messages.session_id,
-    max(messages.permission_mode is not null) as has_permission_mode,
-    max(messages.session_kind is not null) as has_session_kind,
-    max(messages.team_name is not null) as has_team_name,
-    max(messages.git_branch is not null) as has_git_branch,
-    max(messages.version is not null) as has_version,
-    max(messages.entrypoint is not null) as has_entrypoint,
-    max(messages.slug is not null) as has_slug
-from messages not indexed
-where messages.message_id > (select last_message_id from counted_rows)
+    messages.session_id, max(messages.git_branch is not null), max(messages.version is not null),
+    max(messages.entrypoint is not null), max(messages.slug is not null)
+from counted_rows
+cross join messages not indexed
+where counted_rows.last_message_id > 0
+    and messages.message_id > counted_rows.last_message_id
     and messages.session_id is not null
 group by messages.session_id
 union all
 select
-    messages.session_id, messages.permission_mode is not null, messages.session_kind is not null,
-    messages.team_name is not null, messages.git_branch is not null, messages.version is not null,
-    messages.entrypoint is not null, messages.slug is not null
+    messages.session_id, messages.git_branch is not null, messages.version is not null, messages.entrypoint is not null,
+    messages.slug is not null
 from touched_messages
 cross join messages using (message_id)
 where messages.session_id is not null;
@@ -173,19 +171,13 @@ set
             from last_events
             where last_events.session_id = sessions.session_id and type = 'permission-mode'
         ),
-        case
-            when sessions.permission_mode is not null
-                or exists (
-                    select 1 from new_values where new_values.session_id = sessions.session_id and has_permission_mode
-                )
-                then (
-                    select permission_mode
-                    from messages
-                    where messages.session_id = sessions.session_id and permission_mode is not null
-                    order by sent_at desc, uuid desc
-                    limit 1
-                )
-        end
+        (
+            select permission_mode
+            from messages indexed by messages_with_mode
+            where messages.session_id = sessions.session_id and permission_mode is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
     ),
     relocated_cwd = (
         select json_extract(payload_json, '$.relocatedCwd')
@@ -269,28 +261,20 @@ set
                 limit 1
             )
     end,
-    session_kind = case
-        when sessions.session_kind is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_session_kind)
-            then (
-                select session_kind
-                from messages
-                where messages.session_id = sessions.session_id and session_kind is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
-    end,
-    team_name = case
-        when sessions.team_name is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_team_name)
-            then (
-                select team_name
-                from messages
-                where messages.session_id = sessions.session_id and team_name is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
-    end,
+    session_kind = (
+        select session_kind
+        from messages indexed by messages_with_session_kind
+        where messages.session_id = sessions.session_id and session_kind is not null
+        order by sent_at desc, uuid desc
+        limit 1
+    ),
+    team_name = (
+        select team_name
+        from messages indexed by messages_with_team
+        where messages.session_id = sessions.session_id and team_name is not null
+        order by sent_at desc, uuid desc
+        limit 1
+    ),
     start_cwd = coalesce(
         (
             select cwd
