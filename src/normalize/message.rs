@@ -476,8 +476,8 @@ fn echo_json(echo: &Opened<'_>) -> String {
     if !echo.json.get().starts_with('{') {
         return echo.json.get().to_string();
     }
-    let messages = echo.entries.iter().filter(|(key, _)| key == "message");
-    let message = messages.last().and_then(|(_, message)| {
+    let message = echo.entries.iter().rfind(|(key, _)| key == "message");
+    let message = message.and_then(|(_, message)| {
         let message: Entries = parse_object(message.get()).ok()?;
         let mut kept = Extra::default();
         for (key, value) in &message.rest {
