@@ -13,6 +13,7 @@ mod insert;
 mod known;
 mod load;
 mod responses;
+mod search;
 mod sqlite_file;
 mod tool_uses;
 pub mod upgrade;
@@ -34,6 +35,7 @@ pub use first_load::FirstLoad;
 pub use functions::priced_model;
 pub use insert::Inserter;
 pub use load::{Batch, Counts, FileVersion, Load, Loaded, Loader};
+use search::SearchIndex;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -259,17 +261,13 @@ pub fn open_new(path: &Path) -> Result<Connection> {
 pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> Result<()> {
     connection.pragma_update(None, "locking_mode", "normal")?;
     // The next statement lets go of the lock, and several can read.
-    let tables = connection
-        .prepare(statements::TABLES_WITH_REFERENCES)?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<String>>>()?;
+    let references = references(&connection)?;
     // What is on the disk already is not waited for later.
     std::thread::scope(|scope| {
         let written = scope.spawn(|| sync_file(path));
-        pipeline.for_each(tables, |table| {
+        pipeline.for_each(references, |reference| {
             let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            let count: i64 =
-                reader.query_row(statements::COUNT_VIOLATIONS, [table], |row| row.get(0))?;
+            let count: i64 = reader.query_row(&reference, [], |row| row.get(0))?;
             refuse_violations(count as usize)
         })?;
         written.join().expect("it only syncs")
@@ -286,6 +284,21 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
     }
     connection.close().map_err(|(_, error)| error)?;
     sync_file(path)
+}
+
+/// For each reference of the schema a statement that counts the values that lead nowhere: what `pragma foreign_key_check`
+/// finds, but each value is looked up once, in the order of the index.
+fn references(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(statements::REFERENCES)?;
+    let references = statement.query_map([], |row| {
+        let [table, column, parent, key] =
+            [row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+        Ok(format!(
+            "select count(*) from (select distinct {column} as value from {table} where {column} is not null)
+            where not exists (select 1 from {parent} where {parent}.{key} = value)"
+        ))
+    })?;
+    Ok(references.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Waits until all of a file is on the disk.
@@ -734,11 +747,19 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
 }
 
 /// Resolves what depends on more than one line, for everything that was touched since the last time.
-fn resolve(connection: &Connection) -> Result<()> {
+fn resolve(connection: &Connection, mut search: Option<SearchIndex>) -> Result<()> {
     for (name, script) in embedded::RESOLVE {
         // The one rule that is not SQL: by then it is clear which responses it is about.
         if *name == "30_responses.sql" {
             responses::judge_touched(connection)?;
+        }
+        // The one that can be done beside all others.
+        if *name == "70_search.sql"
+            && let Some(search) = search.take()
+        {
+            search.finish(connection)?;
+            connection.execute_batch(statements::ALL_BLOCKS_ARE_INDEXED)?;
+            continue;
         }
         connection.execute_batch(script).map_err(|error| {
             debug_assert!(false, "{name}: {error}");

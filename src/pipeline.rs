@@ -28,8 +28,13 @@ impl Pipeline {
         };
         Pipeline {
             pool,
-            window: 2 * threads + 2,
+            window: 4 * threads + 4,
         }
+    }
+
+    /// Whether more than one thread may be used.
+    pub fn is_parallel(&self) -> bool {
+        self.pool.is_some()
     }
 
     /// Does `work` for every item, in any order.

@@ -144,6 +144,9 @@ fn sync(
     let mut loader = Loader::new(&target.connection)?;
     if let Some(left) = left {
         left.give(&mut loader)?;
+        if let (Some(building), true) = (&target.building, pipeline.is_parallel()) {
+            loader.index_beside(building)?;
+        }
     } else {
         if arguments.index_tool_output {
             loader.index_tool_output()?;

@@ -5,6 +5,7 @@ mod messages;
 use super::insert::Inserter;
 use super::known::KnownIds;
 use super::responses::NewResponse;
+use super::search::SearchIndex;
 use super::statements as sql;
 use super::{Stage, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
@@ -16,6 +17,7 @@ use crate::rows::{
 use crate::timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A version of a file, and how far it has been read before this run.
@@ -160,6 +162,8 @@ pub struct Loader<'c> {
     pub(super) touched_tool_uses: HashSet<String>,
     /// Calls that are settled, but for what they changed.
     pub(super) touched_changes: HashSet<String>,
+    /// The search index of a new database, where it is built beside it.
+    search: Option<SearchIndex>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -218,6 +222,7 @@ impl<'c> Loader<'c> {
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
             touched_changes: HashSet::new(),
+            search: None,
             counts: Counts::default(),
         }
     }
@@ -327,6 +332,20 @@ impl<'c> Loader<'c> {
         }
     }
 
+    /// Lets others read what a new database has by now, and builds its search index beside the rest.
+    pub fn index_beside(&mut self, path: &Path) -> Result<()> {
+        if let Some(transaction) = self.transaction.take() {
+            transaction.commit()?;
+        }
+        self.connection
+            .pragma_update(None, "locking_mode", "normal")?;
+        self.connection.pragma_update(None, "journal_mode", "wal")?;
+        // Nobody else has written.
+        self.data_version = self.read_data_version()?;
+        self.search = Some(SearchIndex::begin(path));
+        self.begin()
+    }
+
     /// Brings prices, words and views up to date, once: what is resolved depends on them.
     fn refresh(&mut self) -> Result<()> {
         if !self.is_refreshed {
@@ -355,7 +374,7 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve(self.connection)?;
+        super::resolve(self.connection, self.search.take())?;
         // Advisors became responses too.
         let mut last = self.connection.prepare_cached(sql::LAST_RESPONSE)?;
         self.last_response_id = last.query_row([], |row| row.get(0))?;
