@@ -20,13 +20,15 @@ pub struct TableHash {
     pub hash: [u8; 16],
 }
 
-/// Columns that tell of the run, by table; `*` for the whole table.
+/// Columns that tell of the run or of the program, by table; `*` for the whole table.
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
     ("settings", &["*"]),
     ("response_parts", &["*"]),
     ("tool_parts", &["*"]),
     ("file_change_parts", &["*"]),
+    // How the bytes are packed; what they are tells their hash.
+    ("archive_chunks", &["content"]),
     ("sources", &["machine", "root_path"]),
     ("bi_session_days", &["machine"]),
     ("bi_days", &["machine"]),
