@@ -266,7 +266,7 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
     std::thread::scope(|scope| {
         let written = scope.spawn(|| sync_file(path));
         pipeline.for_each(references, |reference| {
-            let reader = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            let reader = read_beside(path)?;
             let count: i64 = reader.query_row(&reference, [], |row| row.get(0))?;
             refuse_violations(count as usize)
         })?;
@@ -455,6 +455,13 @@ pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     identify(&connection, path)?;
+    Ok(connection)
+}
+
+/// Opens a database for one more who reads it from end to end, which takes little memory.
+fn read_beside(path: &Path) -> Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "cache_size", CACHE_KIB / 4)?;
     Ok(connection)
 }
 

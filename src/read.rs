@@ -7,6 +7,7 @@
 use crate::archive::{self, CHUNK_BYTES};
 use memchr::{memchr, memrchr};
 use rusqlite::Connection;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -66,10 +67,18 @@ impl Bytes {
 
 /// Reads a file from an offset, up to a length: less only where it ends.
 pub fn read_at(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    read_into(&mut bytes, file, offset, length)?;
+    Ok(bytes)
+}
+
+/// The same, into memory that may have been used before.
+fn read_into(bytes: &mut Vec<u8>, file: &File, offset: u64, length: u64) -> io::Result<()> {
     let length = usize::try_from(length).map_err(io::Error::other)?;
-    let mut bytes = Vec::with_capacity(length);
+    bytes.clear();
+    bytes.reserve_exact(length);
     while bytes.len() < length {
-        match read_on(file, &mut bytes, offset) {
+        match read_on(file, bytes, offset) {
             Ok(0) => break,
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -78,7 +87,12 @@ pub fn read_at(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     }
     // There may be more memory than was asked for.
     bytes.truncate(length);
-    Ok(bytes)
+    Ok(())
+}
+
+thread_local! {
+    /// The memory of the last section that a thread was done with: the system need not give it anew for each.
+    static SPARE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reads on behind the bytes that were read from an offset on, as far as there is memory for them, which is not zeroed before.
@@ -128,7 +142,11 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     let wanted = CHUNK_BYTES.min(size - chunk_offset);
     let head = chunk_offset.saturating_sub(parsed).min(HEAD_BYTES);
     let mut buffer_offset = chunk_offset - head;
-    let mut buffer = bytes.read_at(buffer_offset, head + wanted)?;
+    let mut buffer = SPARE.take();
+    match bytes {
+        Bytes::File(file) => read_into(&mut buffer, file, buffer_offset, head + wanted)?,
+        Bytes::Archive(file) => buffer = file.read_at(buffer_offset, head + wanted)?,
+    }
     if (buffer.len() as u64) < head {
         buffer_offset = chunk_offset;
         buffer.clear();
@@ -181,6 +199,15 @@ fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
         }
     }
     bytes.read_at(from, offset - from)
+}
+
+impl Drop for Section {
+    /// Keeps the memory, unless a long line made it large.
+    fn drop(&mut self) {
+        if self.buffer.capacity() as u64 <= CHUNK_BYTES + HEAD_BYTES {
+            SPARE.set(std::mem::take(&mut self.buffer));
+        }
+    }
 }
 
 impl Section {

@@ -636,7 +636,7 @@ tables! {
 #[derive(Debug, Default)]
 pub struct Rows {
     /// Chain records, each with what belongs to it.
-    pub messages: Vec<MessageRows>,
+    pub messages: Vec<Box<MessageRows>>,
     /// Other records.
     pub events: Vec<EventRows>,
     /// Lines of `history.jsonl`.

@@ -218,7 +218,7 @@ pub fn elect(
                 let position = (winning.file_id, winning.line_number, winning.byte_offset);
                 let mut rows = from_bytes(position, &winning.file.path, &bytes)?;
                 rows.message.message_id = winning.message_id;
-                Winner::Archived(Box::new(rows))
+                Winner::Archived(rows)
             }
         },
     })
@@ -240,7 +240,7 @@ fn winner(lines: &[Line]) -> usize {
 }
 
 /// The message of a line that is no longer at hand, by its file, line and offset and the path of its file.
-pub fn from_bytes(position: (i64, i64, i64), path: &str, bytes: &[u8]) -> Result<MessageRows> {
+pub fn from_bytes(position: (i64, i64, i64), path: &str, bytes: &[u8]) -> Result<Box<MessageRows>> {
     let (file_id, line_number, byte_offset) = position;
     let mut rows = Rows::default();
     let whole = crate::read::Line {

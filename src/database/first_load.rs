@@ -202,7 +202,7 @@ impl FirstLoad {
         Ok(())
     }
 
-    fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
+    fn write_message(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
         let message = &mut rows.message;
         let calls = || {
             let blocks = rows.blocks.iter();
@@ -229,15 +229,22 @@ impl FirstLoad {
         if let Some(usage) = rows.usage.take() {
             self.write_usage(usage, &mut rows.message)?;
         }
-        let message = rows.message;
-        self.file.insert(&message)?;
-        self.rest.link(rows.links, message.session_id.as_deref());
-        for mut notification in rows.notifications {
-            notification.deliver(&message);
-            self.file.insert(&notification)?;
+        let MessageRows {
+            message,
+            links,
+            notifications,
+            blocks,
+            ..
+        } = &mut *rows;
+        self.file.insert(message)?;
+        self.rest
+            .link(std::mem::take(links), message.session_id.as_deref());
+        for notification in notifications {
+            notification.deliver(message);
+            self.file.insert(notification)?;
         }
-        for block in rows.blocks {
-            self.write_block(block, &message)?;
+        for block in std::mem::take(blocks) {
+            self.write_block(block, message)?;
         }
         Ok(())
     }

@@ -4,10 +4,10 @@
 //! what depends on several lines. The tables that FTS5 keeps an index in are then taken over as they are.
 
 use super::statements as sql;
-use super::{connect, schema_statements};
+use super::{read_beside, schema_statements};
 use crate::error::Result;
 use rusqlite::types::{ToSqlOutput, Value};
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
@@ -52,7 +52,7 @@ impl SearchIndex {
 }
 
 fn build(path: &Path) -> Result<Connection> {
-    let texts = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let texts = read_beside(path)?;
     // A database without a name is a file that nobody else sees, and is gone when it is closed.
     let index = Connection::open("")?;
     index.pragma_update(None, "journal_mode", "off")?;

@@ -38,7 +38,7 @@ pub struct SqliteFile {
 }
 
 /// So many bytes of keys are in memory at most.
-const HELD_BYTES: usize = 12 << 20;
+const HELD_BYTES: usize = 8 << 20;
 
 /// A table, and what has been written of it.
 struct Table {

@@ -10,7 +10,7 @@ use crate::timestamp;
 use rusqlite::{OptionalExtension, params};
 
 impl Loader<'_> {
-    pub(in crate::database) fn write_message(&mut self, mut rows: MessageRows) -> Result<()> {
+    pub(in crate::database) fn write_message(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
         self.settle_keys(&mut rows)?;
         self.write_links(&rows.links, rows.message.session_id.as_deref())?;
         if let Some(message_id) = self.message_id(Some(&rows.message.uuid))? {
@@ -25,7 +25,7 @@ impl Loader<'_> {
         self.known_messages
             .insert(&rows.message.uuid, self.last_message_id);
         self.write_usage(rows.usage.take(), &rows.message, false)?;
-        self.write_content(rows)
+        self.write_content(*rows)
     }
 
     /// The key of the message with a uuid, if it is there.
@@ -313,7 +313,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn write_copy(&mut self, mut rows: MessageRows) -> Result<()> {
+    fn write_copy(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
         let current = copies::Line::of_message(self.connection, rows.message.message_id)?;
         self.write_usage(rows.usage.take(), &rows.message, true)?;
         let new = copies::Line::of_rows(self.connection, &rows.message)?;
@@ -324,7 +324,7 @@ impl Loader<'_> {
         }
         match election.winner {
             copies::Winner::Unchanged => Ok(()),
-            copies::Winner::New => self.replace_message(rows),
+            copies::Winner::New => self.replace_message(*rows),
             copies::Winner::Archived(mut rows) => {
                 self.settle_keys(&mut rows)?;
                 self.replace_message(*rows)
