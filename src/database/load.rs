@@ -334,6 +334,7 @@ impl<'c> Loader<'c> {
 
     /// Lets others read what a new database has by now, and builds its search index beside the rest.
     pub fn index_beside(&mut self, path: &Path) -> Result<()> {
+        self.refresh()?;
         if let Some(transaction) = self.transaction.take() {
             transaction.commit()?;
         }
