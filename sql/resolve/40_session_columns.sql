@@ -72,6 +72,11 @@ create temp table new_values as
 select session_id, 1 as has_git_branch, 1 as has_version, 1 as has_entrypoint, 1 as has_slug
 from new_sessions
 union all
+select touched_sessions.session_id, 1, 1, 1, 1 -- also of one that only events have named so far
+from counted_rows
+cross join touched_sessions
+where counted_rows.last_message_id = 0
+union all
 select
     messages.session_id, max(messages.git_branch is not null), max(messages.version is not null),
     max(messages.entrypoint is not null), max(messages.slug is not null)
