@@ -285,7 +285,15 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
             std::io::Error::other(message),
         ));
     }
+    // The file alone is put in its place: nothing may be left in the journal, and to close it would not tell.
+    let is_busy: bool =
+        connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     connection.close().map_err(|(_, error)| error)?;
+    let journal = beside(path, "-wal");
+    if is_busy || std::fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+        let error = std::io::Error::other("what is in the journal could not be put into the file");
+        return Err(Error::Io(journal, error));
+    }
     sync_file(path)
 }
 
