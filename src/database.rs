@@ -276,6 +276,8 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
         written.join().expect("it only syncs")
     })?;
     connection.pragma_update(None, "synchronous", "full")?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let is_in_use = mode == "wal";
     // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
     let modes = answer(&connection, "pragma journal_mode = wal")?;
     if modes.rows != [[Value::Text("wal".to_string())]] {
@@ -286,8 +288,8 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
         ));
     }
     // The file alone is put in its place: nothing may be left in the journal, and to close it would not tell.
-    let is_busy: bool =
-        connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    let is_busy = is_in_use
+        && connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     connection.close().map_err(|(_, error)| error)?;
     let journal = beside(path, "-wal");
     if is_busy || std::fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
