@@ -327,7 +327,7 @@ create table messages (
     sent_at text -- timestamp
 ) strict;
 create unique index messages_by_uuid on messages (uuid);
-create index messages_by_session on messages (session_id, sent_at, agent_key, type);
+create index messages_by_session on messages (session_id, sent_at, agent_key, type, api_response_id);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;

@@ -8,9 +8,8 @@ with calls as (
         trim(replace(replace(tool_uses.command, char(10), ' '), char(9), ' ')) || '  ' as command,
         tool_results.outcome,
         tool_results.denial_reason,
-        messages.sent_at
-    from tool_uses
-    join messages on messages.message_id = tool_uses.message_id
+        tool_uses.message_id
+    from tool_uses not indexed -- in the order of the rows: those of answers are long
     left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
 ),
 
@@ -26,7 +25,11 @@ prefixed as (
         ) as command_prefix,
         outcome,
         denial_reason,
-        sent_at
+        -- Few calls are denied: only their messages are read.
+        case
+            when outcome in ('user_rejected', 'permission_denied', 'hook_blocked')
+                then (select messages.sent_at from messages where messages.message_id = calls.message_id)
+        end as denied_at
     from calls
 )
 
@@ -41,6 +44,6 @@ select
     round(1.0 * sum(coalesce(outcome in ('user_rejected', 'permission_denied', 'hook_blocked'), 0)) / count(*), 3)
         as denial_rate,
     max(case when outcome = 'user_rejected' then denial_reason end) as example_reason,
-    max(case when outcome in ('user_rejected', 'permission_denied', 'hook_blocked') then sent_at end) as last_denied_at
+    max(denied_at) as last_denied_at
 from prefixed
 group by tool_name, command_prefix;

@@ -42,69 +42,108 @@ periods as (
     where place = 1
 ),
 
+-- The ways in which a request can be made that change its price. They are few, so what a token costs is worked out for each
+-- of them, and not again for every part of every answer.
+ways as (
+    select
+        model_prices.*,
+        is_long_context,
+        is_fast,
+        is_us,
+        is_batch,
+        case when is_fast then model_prices.fast_multiplier else 1.0 end as speed_multiplier,
+        case when is_us then coalesce(model_prices.us_multiplier, 1.0) else 1.0 end as geo_multiplier,
+        case when is_batch then model_prices.batch_multiplier else 1.0 end as tier_multiplier
+    from model_prices
+    cross join (select 0 as is_long_context union all select 1)
+    cross join (select 0 as is_fast union all select 1)
+    cross join (select 0 as is_us union all select 1)
+    cross join (select 0 as is_batch union all select 1)
+    where not is_long_context or model_prices.long_context_tokens is not null
+),
+
+rates as (
+    select
+        periods.model_name,
+        periods.priced_model,
+        periods.begins_on,
+        periods.ends_before,
+        ways.is_long_context,
+        ways.is_fast,
+        ways.is_us,
+        ways.is_batch,
+        case when ways.is_long_context then ways.long_context_tokens else -9e999 end as above_tokens,
+        case when ways.is_long_context then 9e999 else coalesce(ways.long_context_tokens, 9e999) end as up_to_tokens,
+        ways.model_price_id,
+        ways.valid_from as price_valid_from,
+        ways.origin as price_origin,
+        ways.speed_multiplier,
+        ways.geo_multiplier,
+        ways.tier_multiplier,
+        ways.speed_multiplier * ways.geo_multiplier * ways.tier_multiplier / 1000000 as per_token,
+        case when ways.is_long_context then ways.long_input_usd else ways.input_usd end as input_rate,
+        case when ways.is_long_context then ways.long_output_usd else ways.output_usd end as output_rate,
+        case when ways.is_long_context then ways.long_cache_write_5m_usd else ways.cache_write_5m_usd end as write_5m_rate,
+        case when ways.is_long_context then ways.long_cache_write_1h_usd else ways.cache_write_1h_usd end as write_1h_rate,
+        case when ways.is_long_context then ways.long_cache_read_usd else ways.cache_read_usd end as read_rate,
+        ways.web_search_usd
+    from periods
+    join ways on ways.model_price_id = periods.model_price_id
+),
+
 rated as (
     select
         api_responses.*,
         substr(api_responses.responded_at, 1, 10) as response_date,
-        coalesce(periods.priced_model, api_responses.model) as priced_model,
-        model_prices.model_price_id,
-        model_prices.valid_from as price_valid_from,
-        model_prices.origin as price_origin,
-        coalesce(api_responses.input_tokens, 0) + coalesce(api_responses.cache_read_tokens, 0)
-            + coalesce(api_responses.cache_write_tokens, 0) > model_prices.long_context_tokens as is_long_context,
-        case api_responses.speed when 'fast' then model_prices.fast_multiplier else 1.0 end as speed_multiplier,
-        case api_responses.inference_geo when 'us' then coalesce(model_prices.us_multiplier, 1.0) else 1.0 end
-            as geo_multiplier,
-        case api_responses.service_tier when 'batch' then model_prices.batch_multiplier else 1.0 end as tier_multiplier,
+        coalesce(rates.priced_model, api_responses.model) as priced_model,
+        rates.model_price_id,
+        rates.price_valid_from,
+        rates.price_origin,
+        rates.is_long_context,
+        case api_responses.speed when 'fast' then rates.speed_multiplier else 1.0 end as speed_multiplier,
+        coalesce(rates.geo_multiplier, 1.0) as geo_multiplier,
+        case api_responses.service_tier when 'batch' then rates.tier_multiplier else 1.0 end as tier_multiplier,
         -- Writes that are not told apart are priced as five-minute ones.
         coalesce(api_responses.cache_write_tokens, 0) - coalesce(api_responses.cache_write_1h_tokens, 0)
             as short_write_tokens,
-        model_prices.input_usd, model_prices.output_usd, model_prices.cache_write_5m_usd, model_prices.cache_write_1h_usd,
-        model_prices.cache_read_usd, model_prices.long_input_usd, model_prices.long_output_usd,
-        model_prices.long_cache_write_5m_usd, model_prices.long_cache_write_1h_usd, model_prices.long_cache_read_usd,
-        model_prices.web_search_usd
+        rates.per_token, rates.input_rate, rates.output_rate, rates.write_5m_rate, rates.write_1h_rate, rates.read_rate,
+        rates.web_search_usd
     from api_responses
-    left join periods
-        on periods.model_name = api_responses.model
-        and coalesce(substr(api_responses.responded_at, 1, 10), '') >= periods.begins_on
-        and coalesce(substr(api_responses.responded_at, 1, 10), '') < periods.ends_before
-    left join model_prices on model_prices.model_price_id = periods.model_price_id
-),
-
-parts as (
-    select
-        rated.*,
-        rated.speed_multiplier * rated.geo_multiplier * rated.tier_multiplier / 1000000 as per_token,
-        case when rated.is_long_context then rated.long_input_usd else rated.input_usd end as input_rate,
-        case when rated.is_long_context then rated.long_output_usd else rated.output_usd end as output_rate,
-        case when rated.is_long_context then rated.long_cache_write_5m_usd else rated.cache_write_5m_usd end
-            as write_5m_rate,
-        case when rated.is_long_context then rated.long_cache_write_1h_usd else rated.cache_write_1h_usd end
-            as write_1h_rate,
-        case when rated.is_long_context then rated.long_cache_read_usd else rated.cache_read_usd end as read_rate
-    from rated
+    left join rates
+        on rates.model_name = api_responses.model
+        and rates.is_fast = (api_responses.speed is 'fast')
+        and rates.is_us = (api_responses.inference_geo is 'us')
+        and rates.is_batch = (api_responses.service_tier is 'batch')
+        and coalesce(substr(api_responses.responded_at, 1, 10), '') >= rates.begins_on
+        and coalesce(substr(api_responses.responded_at, 1, 10), '') < rates.ends_before
+        and coalesce(api_responses.input_tokens, 0) + coalesce(api_responses.cache_read_tokens, 0)
+            + coalesce(api_responses.cache_write_tokens, 0) > rates.above_tokens
+        and coalesce(api_responses.input_tokens, 0) + coalesce(api_responses.cache_read_tokens, 0)
+            + coalesce(api_responses.cache_write_tokens, 0) <= rates.up_to_tokens
 ),
 
 costs as (
     select
-        parts.*,
-        coalesce(parts.input_tokens, 0) * parts.input_rate * parts.per_token as input_cost,
-        coalesce(parts.output_tokens, 0) * parts.output_rate * parts.per_token as output_cost,
+        rated.*,
+        coalesce(rated.input_tokens, 0) * rated.input_rate * rated.per_token as input_cost,
+        coalesce(rated.output_tokens, 0) * rated.output_rate * rated.per_token as output_cost,
         -- A model that has no price for the cache costs nothing for it as long as it is not used.
-        case when parts.short_write_tokens = 0 then 0.0 else parts.short_write_tokens * parts.write_5m_rate * parts.per_token end
-            as write_5m_cost,
+        coalesce(
+            rated.short_write_tokens * rated.write_5m_rate * rated.per_token,
+            case rated.short_write_tokens when 0 then 0.0 end
+        ) as write_5m_cost,
         case
-            when coalesce(parts.cache_write_1h_tokens, 0) = 0 then 0.0
-            else parts.cache_write_1h_tokens * parts.write_1h_rate * parts.per_token
+            when coalesce(rated.cache_write_1h_tokens, 0) = 0 then 0.0
+            else rated.cache_write_1h_tokens * rated.write_1h_rate * rated.per_token
         end as write_1h_cost,
         case
-            when coalesce(parts.cache_read_tokens, 0) = 0 then 0.0
-            else parts.cache_read_tokens * parts.read_rate * parts.per_token
+            when coalesce(rated.cache_read_tokens, 0) = 0 then 0.0
+            else rated.cache_read_tokens * rated.read_rate * rated.per_token
         end as read_cost,
-        coalesce(parts.web_search_count, 0) * parts.web_search_usd as search_cost,
-        max(coalesce(parts.estimated_output_tokens, 0) - coalesce(parts.output_tokens, 0), 0)
-            * parts.output_rate * parts.per_token as estimated_extra_cost
-    from parts
+        coalesce(rated.web_search_count, 0) * rated.web_search_usd as search_cost,
+        max(coalesce(rated.estimated_output_tokens, 0) - coalesce(rated.output_tokens, 0), 0)
+            * rated.output_rate * rated.per_token as estimated_extra_cost
+    from rated
 ),
 
 totals as (

@@ -1,39 +1,6 @@
 create view session_overview as
 -- One row per session: what it was about, how long it was, and what was done in it, its agents included.
-with spoken as (
-    select
-        session_id,
-        count(*) as message_count,
-        sum(prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt') and agent_key is null)
-            as prompt_count,
-        sum(prompt_kind is 'interrupt') as interrupt_count
-    from messages
-    group by session_id
-),
-
-called as (
-    select
-        messages.session_id,
-        count(*) as tool_call_count,
-        count(distinct tool_uses.name) as tool_count
-    from tool_uses
-    join messages using (message_id)
-    group by messages.session_id
-),
-
-changed as (
-    select
-        messages.session_id,
-        count(distinct file_changes.file_path) as changed_file_count,
-        sum(file_changes.lines_added) as lines_added,
-        sum(file_changes.lines_removed) as lines_removed
-    from file_changes
-    join tool_uses using (tool_use_id)
-    join messages using (message_id)
-    group by messages.session_id
-),
-
-used as (
+with used as (
     select
         session_id,
         count(*) as response_count,
@@ -46,13 +13,6 @@ used as (
         group_concat(distinct model) as models
     from response_costs
     group by session_id
-),
-
-helped as (
-    select session_id, count(*) as agent_count
-    from agents
-    where internal_kind is null
-    group by session_id
 )
 
 select
@@ -62,14 +22,48 @@ select
     sessions.first_prompt,
     sessions.git_branch,
     used.models,
-    coalesce(spoken.prompt_count, 0) as prompt_count,
-    coalesce(spoken.message_count, 0) as message_count,
-    coalesce(spoken.interrupt_count, 0) as interrupt_count,
-    coalesce(called.tool_call_count, 0) as tool_call_count,
-    coalesce(helped.agent_count, 0) as agent_count,
-    coalesce(changed.changed_file_count, 0) as changed_file_count,
-    coalesce(changed.lines_added, 0) as lines_added,
-    coalesce(changed.lines_removed, 0) as lines_removed,
+    -- Messages and calls have long rows: they are counted by indexes, and what they changed by the parts that sync counts.
+    (
+        select count(*)
+        from messages indexed by messages_by_prompt
+        where messages.session_id = sessions.session_id
+            and messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt')
+            and messages.agent_key is null
+    ) as prompt_count,
+    (select count(*) from messages where messages.session_id = sessions.session_id) as message_count,
+    (
+        select count(*)
+        from messages indexed by messages_by_prompt
+        where messages.session_id = sessions.session_id
+            and messages.prompt_kind = 'interrupt'
+    ) as interrupt_count,
+    (
+        select count(*)
+        from messages
+        cross join tool_uses on tool_uses.message_id = messages.message_id
+        where messages.session_id = sessions.session_id
+    ) as tool_call_count,
+    (
+        select count(*)
+        from agents
+        where agents.session_id = sessions.session_id
+            and agents.internal_kind is null
+    ) as agent_count,
+    (
+        select count(distinct file_change_parts.file_path)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as changed_file_count,
+    (
+        select coalesce(sum(file_change_parts.lines_added), 0)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as lines_added,
+    (
+        select coalesce(sum(file_change_parts.lines_removed), 0)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as lines_removed,
     coalesce(used.response_count, 0) as response_count,
     coalesce(used.input_tokens, 0) as input_tokens,
     coalesce(used.output_tokens, 0) as output_tokens,
@@ -83,8 +77,4 @@ select
     sessions.ended_at
 from sessions
 left join projects using (project_id)
-left join spoken using (session_id)
-left join called using (session_id)
-left join changed using (session_id)
-left join used using (session_id)
-left join helped using (session_id);
+left join used using (session_id);

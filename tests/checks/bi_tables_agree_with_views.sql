@@ -17,6 +17,20 @@ signals as (
         sum(is_trivial) as trivial_count
     from bi_feedback
     group by session_id
+),
+
+-- The view has these from the parts that the table is summed from.
+changes as (
+    select
+        messages.session_id,
+        count(distinct file_changes.file_path) as changed_file_count,
+        coalesce(sum(file_changes.lines_added), 0) as lines_added,
+        coalesce(sum(file_changes.lines_removed), 0) as lines_removed
+    from file_changes
+    join tool_uses on tool_uses.tool_use_id = file_changes.tool_use_id
+    join messages on messages.message_id = tool_uses.message_id
+    where messages.session_id is not null
+    group by messages.session_id
 )
 
 select 'bi_days' as table_name, daily_costs.response_date || ' ' || coalesce(daily_costs.model, '') as key
@@ -75,4 +89,13 @@ where bi_sessions.message_count is not session_overview.message_count
     or coalesce(
         abs(bi_sessions.cost_usd - session_overview.cost_usd) > 0.001,
         bi_sessions.cost_usd is not session_overview.cost_usd
-    );
+    )
+
+union all
+
+select 'bi_sessions', coalesce(changes.session_id, bi_sessions.session_id)
+from bi_sessions
+full join changes on changes.session_id = bi_sessions.session_id
+where bi_sessions.changed_file_count is not coalesce(changes.changed_file_count, 0)
+    or bi_sessions.lines_added is not coalesce(changes.lines_added, 0)
+    or bi_sessions.lines_removed is not coalesce(changes.lines_removed, 0);
