@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A piece of a line.
-pub enum Piece<'a> {
+pub enum Piece<'p, 'a> {
     /// A whole object.
     Record {
         /// Where it stands in the line.
@@ -24,7 +24,7 @@ pub enum Piece<'a> {
         /// Its JSON, with broken escapes repaired.
         json: &'a str,
         /// The same, parsed.
-        record: Box<Record<'a>>,
+        record: &'p mut Record<'a>,
     },
     /// Bytes that are no record.
     Rejected {
@@ -76,7 +76,7 @@ const MAX_DEPTH: usize = 1000;
 
 /// Takes a line apart. Returns how many of its bytes were used: all of them when the line `is_complete`, else those
 /// that can no longer change their meaning; the rest waits for what is still to come.
-pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> usize {
+pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>)) -> usize {
     let start = skip_blanks(line, 0);
     let end = content_end(line);
     if start >= end {
@@ -89,47 +89,40 @@ pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -
 }
 
 /// Emits the bytes as a record if they are exactly one object that can be kept.
-fn whole_record(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_>)) -> bool {
+fn whole_record(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_, '_>)) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };
-    let length = bytes.len();
-    if let Some(record) = keepable(text) {
-        each(Piece::Record {
-            offset,
-            length,
-            json: text,
-            record,
-        });
+    if keep(text, offset, bytes.len(), each) {
         return true;
     }
-    let Cow::Owned(json) = repair_escapes(text) else {
+    match repair_escapes(text) {
+        Cow::Owned(json) => keep(&json, offset, bytes.len(), each),
+        Cow::Borrowed(_) => false,
+    }
+}
+
+/// Emits a text as a record if it is one and can be kept as it is. A record is large: it stays where it is read.
+fn keep(json: &str, offset: usize, length: usize, each: &mut dyn FnMut(Piece<'_, '_>)) -> bool {
+    let mut reader = Reader::new(json);
+    let mut record = Record::default();
+    let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
+    if !is_json
+        || reader.deepest > MAX_DEPTH
+        || (reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_)))
+    {
         return false;
-    };
-    let Some(record) = keepable(&json) else {
-        return false;
-    };
+    }
     each(Piece::Record {
         offset,
         length,
-        json: &json,
-        record,
+        json,
+        record: &mut record,
     });
     true
 }
 
-/// The record that a text is, if it can be kept as it is.
-fn keepable(json: &str) -> Option<Box<Record<'_>>> {
-    let mut reader = Reader::new(json);
-    let mut record = Box::<Record>::default();
-    record.fill(&mut reader).ok()?;
-    reader.end().ok()?;
-    let is_broken = reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_));
-    let is_keepable = reader.deepest <= MAX_DEPTH && !is_broken;
-    is_keepable.then_some(record)
-}
-
-fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> usize {
+fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>)) -> usize {
     let mut used = 0;
     loop {
         let position = skip_blanks(line, used);
@@ -162,7 +155,13 @@ fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_>)) -> u
     }
 }
 
-fn reject(line: &[u8], from: usize, to: usize, reason: Reason, each: &mut dyn FnMut(Piece<'_>)) {
+fn reject(
+    line: &[u8],
+    from: usize,
+    to: usize,
+    reason: Reason,
+    each: &mut dyn FnMut(Piece<'_, '_>),
+) {
     each(Piece::Rejected {
         offset: from,
         raw: &line[from..to],

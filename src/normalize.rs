@@ -68,11 +68,11 @@ pub fn normalize_line(line: &Line<'_>, line_number: i64, place: &Place, rows: &m
                 rows.history_prompts
                     .push(event::history_prompt(json, position, unknown));
             } else if record.is_chain() {
-                let message = message::message(*record, position, place, unknown);
+                let message = message::message(record, position, place, unknown);
                 rows.messages.push(Box::new(message));
             } else {
                 rows.events
-                    .push(event::event(&record, json, position, place, unknown));
+                    .push(event::event(record, json, position, place, unknown));
             }
         }
         Piece::Rejected {

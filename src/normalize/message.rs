@@ -17,7 +17,7 @@ use crate::timestamp;
 
 /// The message of a chain record.
 pub fn message(
-    mut record: Record<'_>,
+    record: &mut Record<'_>,
     position: Position,
     place: &Place,
     unknown_kinds: &mut Vec<UnknownKind>,
@@ -30,9 +30,9 @@ pub fn message(
     unknown.record(record.kind.as_deref(), &record.rest);
 
     let mut extra = Extra::default();
-    let mut hash = ContentHash::new(&record);
-    let mut message = envelope(&mut record, position, place, &mut extra);
-    let agent = agent(&record, &message, place);
+    let mut hash = ContentHash::new(record);
+    let mut message = envelope(record, position, place, &mut extra);
+    let agent = agent(record, &message, place);
     let mut question = Question {
         is_meta: message.is_meta == Some(true),
         is_compact_summary: message.is_compact_summary == Some(true),
