@@ -1,6 +1,39 @@
--- The lines of a response, with what tells them apart.
+-- The lines of a response, with what tells them apart. Columns are read in this order.
 select
-    usage_lines.*, files.path, files.generation, sources.machine, sources.root_path, messages.version
+    usage_lines.usage_line_id,
+    usage_lines.message_id,
+    usage_lines.file_id,
+    usage_lines.line_number,
+    usage_lines.byte_offset,
+    usage_lines.session_id,
+    usage_lines.agent_key,
+    usage_lines.request_id,
+    usage_lines.model,
+    usage_lines.service_tier,
+    usage_lines.speed,
+    usage_lines.inference_geo,
+    usage_lines.stop_reason,
+    usage_lines.duplicate_reason,
+    usage_lines.input_tokens,
+    usage_lines.output_tokens,
+    usage_lines.cache_write_tokens,
+    usage_lines.cache_write_5m_tokens,
+    usage_lines.cache_write_1h_tokens,
+    usage_lines.cache_read_tokens,
+    usage_lines.thinking_tokens,
+    usage_lines.web_search_count,
+    usage_lines.visible_char_count,
+    usage_lines.recorded_cost_usd,
+    usage_lines.is_progress,
+    usage_lines.is_sidechain,
+    usage_lines.is_fork,
+    usage_lines.is_counted,
+    usage_lines.sent_at,
+    messages.version,
+    files.path,
+    sources.machine,
+    sources.root_path,
+    files.generation
 from usage_lines
 cross join files using (file_id)
 cross join sources using (source_id)

@@ -9,6 +9,7 @@ use super::insert::Inserter;
 use super::statements as sql;
 use crate::error::Result;
 use crate::rows::{ApiResponse, Insert, UsageLine};
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -135,47 +136,61 @@ impl Line {
 }
 
 fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+    let mut columns = Columns { row, read: 0 };
     Ok(Line {
-        usage_line_id: row.get("usage_line_id")?,
+        usage_line_id: columns.next()?,
         usage: UsageLine {
-            message_id: row.get("message_id")?,
-            file_id: row.get("file_id")?,
-            line_number: row.get("line_number")?,
-            byte_offset: row.get("byte_offset")?,
-            session_id: row.get("session_id")?,
-            agent_key: row.get("agent_key")?,
-            request_id: row.get("request_id")?,
-            model: row.get("model")?,
-            service_tier: row.get("service_tier")?,
-            speed: row.get("speed")?,
-            inference_geo: row.get("inference_geo")?,
-            stop_reason: row.get("stop_reason")?,
-            duplicate_reason: row.get("duplicate_reason")?,
-            input_tokens: row.get("input_tokens")?,
-            output_tokens: row.get("output_tokens")?,
-            cache_write_tokens: row.get("cache_write_tokens")?,
-            cache_write_5m_tokens: row.get("cache_write_5m_tokens")?,
-            cache_write_1h_tokens: row.get("cache_write_1h_tokens")?,
-            cache_read_tokens: row.get("cache_read_tokens")?,
-            thinking_tokens: row.get("thinking_tokens")?,
-            web_search_count: row.get("web_search_count")?,
-            visible_char_count: row.get("visible_char_count")?,
-            recorded_cost_usd: row.get("recorded_cost_usd")?,
-            is_progress: row.get("is_progress")?,
-            is_sidechain: row.get("is_sidechain")?,
-            is_fork: row.get("is_fork")?,
-            is_counted: row.get("is_counted")?,
-            sent_at: row.get("sent_at")?,
+            message_id: columns.next()?,
+            file_id: columns.next()?,
+            line_number: columns.next()?,
+            byte_offset: columns.next()?,
+            session_id: columns.next()?,
+            agent_key: columns.next()?,
+            request_id: columns.next()?,
+            model: columns.next()?,
+            service_tier: columns.next()?,
+            speed: columns.next()?,
+            inference_geo: columns.next()?,
+            stop_reason: columns.next()?,
+            duplicate_reason: columns.next()?,
+            input_tokens: columns.next()?,
+            output_tokens: columns.next()?,
+            cache_write_tokens: columns.next()?,
+            cache_write_5m_tokens: columns.next()?,
+            cache_write_1h_tokens: columns.next()?,
+            cache_read_tokens: columns.next()?,
+            thinking_tokens: columns.next()?,
+            web_search_count: columns.next()?,
+            visible_char_count: columns.next()?,
+            recorded_cost_usd: columns.next()?,
+            is_progress: columns.next()?,
+            is_sidechain: columns.next()?,
+            is_fork: columns.next()?,
+            is_counted: columns.next()?,
+            sent_at: columns.next()?,
             ..UsageLine::default()
         },
-        version: row.get("version")?,
+        version: columns.next()?,
         file: FileKey {
-            path: row.get("path")?,
-            machine: row.get("machine")?,
-            root_path: row.get("root_path")?,
-            generation: row.get("generation")?,
+            path: columns.next()?,
+            machine: columns.next()?,
+            root_path: columns.next()?,
+            generation: columns.next()?,
         },
     })
+}
+
+/// The columns of a row, one after the other: to look for each by its name takes longer than to read it.
+struct Columns<'r> {
+    row: &'r Row<'r>,
+    read: usize,
+}
+
+impl Columns<'_> {
+    fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        self.read += 1;
+        self.row.get(self.read - 1)
+    }
 }
 
 /// Sets the columns of a response, and the verdicts on its lines.
