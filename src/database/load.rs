@@ -2,12 +2,13 @@
 
 mod messages;
 
+use super::create::{Stage, check_references, create_stage};
 use super::insert::Inserter;
 use super::known::KnownIds;
 use super::responses::NewResponse;
 use super::search::SearchIndex;
 use super::statements as sql;
-use super::{Stage, upgrade};
+use super::{refresh, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
@@ -244,7 +245,7 @@ impl<'c> Loader<'c> {
         loader.data_version = loader.read_data_version()?;
         loader.begin()?;
         upgrade::replace_tables(connection)?;
-        super::create_stage(connection, Stage::Empty)?;
+        create_stage(connection, Stage::Empty)?;
         loader.read_keys()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
         loader.is_upgrade = true;
@@ -315,15 +316,15 @@ impl<'c> Loader<'c> {
     pub fn finish_with(&mut self, write: impl FnOnce(&Connection) -> Result<()>) -> Result<()> {
         let is_new = self.transaction.is_some();
         self.begin()?;
-        super::create_stage(self.connection, Stage::Loaded)?;
+        create_stage(self.connection, Stage::Loaded)?;
         self.refresh()?;
         // With nothing new there is nothing to resolve, and no need to look for it.
         if is_new {
             self.resolve()?;
         }
-        super::create_stage(self.connection, Stage::Resolved)?;
+        create_stage(self.connection, Stage::Resolved)?;
         if self.is_upgrade {
-            super::check_references(self.connection)?;
+            check_references(self.connection)?;
         }
         write(self.connection)?;
         match self.transaction.take() {
@@ -350,7 +351,7 @@ impl<'c> Loader<'c> {
     /// Brings prices, words and views up to date, once: what is resolved depends on them.
     fn refresh(&mut self) -> Result<()> {
         if !self.is_refreshed {
-            super::refresh(self.connection)?;
+            refresh::refresh(self.connection)?;
             self.is_refreshed = true;
         }
         Ok(())

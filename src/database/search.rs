@@ -3,8 +3,9 @@
 //! When all rows are in, a thread reads the texts of the database and fills an index of its own, while the writer resolves
 //! what depends on several lines. The tables that FTS5 keeps an index in are then taken over as they are.
 
+use super::create::schema_statements;
+use super::read_beside;
 use super::statements as sql;
-use super::{read_beside, schema_statements};
 use crate::error::Result;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, params_from_iter};

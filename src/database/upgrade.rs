@@ -4,7 +4,9 @@
 //! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL or have a
 //! default. `archive_chunks` keeps its meaning for ever.
 
-use super::{SCHEMA_VERSION, created, refresh_views, schema_statements};
+use super::SCHEMA_VERSION;
+use super::create::{created, schema_statements};
+use super::refresh::refresh_views;
 use crate::error::Result;
 use rusqlite::Connection;
 

@@ -2,8 +2,9 @@
 
 use super::{Loader, OpenCall, is_long};
 use crate::database::copies::FileKey;
+use crate::database::create::create_index;
 use crate::database::responses::NewResponse;
-use crate::database::{self, copies, statements as sql, tool_uses};
+use crate::database::{copies, statements as sql, tool_uses};
 use crate::error::Result;
 use crate::rows::{Agent, BlockRows, Message, MessageRows, ToolResult, ToolUse, Usage};
 use crate::timestamp;
@@ -34,7 +35,7 @@ impl Loader<'_> {
             return Ok(None);
         };
         if self.known_messages.is_full() {
-            database::create_index(self.connection, "messages_by_uuid")?;
+            create_index(self.connection, "messages_by_uuid")?;
             self.known_messages.clear();
             self.are_all_known = false;
         }

@@ -1,0 +1,317 @@
+//! A new database: its tables and indexes, each when it is cheapest to make, and what must hold before it is put in its place.
+
+use super::files::{beside, open_private, sync_file};
+use super::sqlite_file::PAGE_BYTES;
+use super::{
+    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, answer, connect, read_beside, statements,
+};
+use crate::error::{Error, Result};
+use crate::pipeline::Pipeline;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
+use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::path::Path;
+
+/// Indexes that the loader needs when another line takes the place of a message. Their keys arrive in order, so they
+/// cost little while rows are written; without them every such line would read whole tables.
+const NEEDED_BY_LOADER: &[&str] = &[
+    "message_copies_by_message",
+    "task_notifications_by_message",
+    "tool_results_by_message",
+    "tool_use_copies_by_tool_use",
+    "tool_uses_by_block",
+    "tool_uses_by_message",
+    "usage_lines_by_message",
+];
+
+/// Indexes that few rows are in: cheaper kept up than built, which reads all of the table.
+const SPARSE: &[&str] = &[
+    "content_blocks_beside_results",
+    "messages_by_fork",
+    "messages_by_logical_parent",
+    "messages_by_plan",
+    "messages_of_inline_agents",
+    "messages_of_teams",
+    "messages_with_errors",
+    "messages_with_logical_parent",
+    "messages_with_mode",
+    "messages_with_session_kind",
+    "messages_with_team",
+    "tool_results_interrupted",
+    "tool_results_rejected",
+    "tool_results_with_reason",
+    "tool_results_without_call",
+    "tool_uses_with_changes",
+];
+
+/// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "file_changes", "sessions"];
+
+/// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Before any rows.
+    Empty,
+    /// With the rows of all lines, before what depends on several lines is resolved.
+    Loaded,
+    /// At the end.
+    Resolved,
+}
+
+/// Creates a database that does not exist yet, with its tables and those indexes that [`FirstLoad`] can fill. Nothing is safe
+/// until [`finish_new`].
+pub fn create(path: &Path) -> Result<Connection> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    open_private(path, &mut options).map_err(Error::io(path))?;
+    let connection = open_new(path)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    create_stage(&connection, Stage::Empty)?;
+    create_stage(&connection, Stage::Loaded)?;
+    connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
+    Ok(connection)
+}
+
+/// Opens a database that is being made.
+pub fn open_new(path: &Path) -> Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Long texts fill their last page by half: smaller pages waste less, and the smallest are slower.
+    connection.pragma_update(None, "page_size", PAGE_BYTES as i64)?;
+    // Others work beside it: a smaller cache is no slower, and what they need is bounded with it.
+    connection.pragma_update(None, "cache_size", CACHE_KIB / 2)?;
+    connection.pragma_update(None, "journal_mode", "off")?;
+    connection.pragma_update(None, "synchronous", "off")?;
+    connection.pragma_update(None, "locking_mode", "exclusive")?;
+    connection.pragma_update(None, "foreign_keys", false)?;
+    // For each list of allowed values SQLite would fill a table, row by row; the rows are ours, and `check` looks at them.
+    connection.pragma_update(None, "ignore_check_constraints", true)?;
+    // What is sorted for an index grows with the database, and memory shall not.
+    connection.pragma_update(None, "temp_store", "file")?;
+    Ok(connection)
+}
+
+/// Makes a new database whole: references checked, journal in place, everything on disk.
+pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> Result<()> {
+    connection.pragma_update(None, "locking_mode", "normal")?;
+    // The next statement lets go of the lock, and several can read.
+    let references = references(&connection)?;
+    // What is on the disk already is not waited for later.
+    std::thread::scope(|scope| {
+        let written = scope.spawn(|| sync_file(path));
+        pipeline.for_each(references.into(), |references: Vec<String>| {
+            let reader = read_beside(path)?;
+            for reference in references {
+                let count: i64 = reader.query_row(&reference, [], |row| row.get(0))?;
+                refuse_violations(count as usize)?;
+            }
+            Ok(())
+        })?;
+        written.join().expect("it only syncs")
+    })?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let is_in_use = mode == "wal";
+    // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
+    let modes = answer(&connection, "pragma journal_mode = wal")?;
+    if modes.rows != [[Value::Text("wal".to_string())]] {
+        let message = "no write-ahead log is possible here; is the disk well, and a local one?";
+        return Err(Error::Io(
+            path.to_path_buf(),
+            std::io::Error::other(message),
+        ));
+    }
+    // The file alone is put in its place: nothing may be left in the journal, and to close it would not tell.
+    let is_busy = is_in_use
+        && connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
+    connection.close().map_err(|(_, error)| error)?;
+    let journal = beside(path, "-wal");
+    if is_busy || std::fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
+        let error = std::io::Error::other("what is in the journal could not be put into the file");
+        return Err(Error::Io(journal, error));
+    }
+    sync_file(path)
+}
+
+/// For each reference of the schema a statement that counts the values that lead nowhere: what `pragma foreign_key_check`
+/// finds, but each value is looked up once, in the order of the index; and if the keys are numbers without a gap, the least
+/// and the greatest value tell. In as many parts as are worth a connection.
+fn references(connection: &Connection) -> Result<[Vec<String>; 2]> {
+    let mut parts = [Vec::new(), Vec::new()];
+    let mut statement = connection.prepare(statements::REFERENCES)?;
+    let references = statement.query_map([], |row| {
+        let [table, column, parent, key] = [
+            row.get::<_, String>(0)?,
+            row.get(1)?,
+            row.get(2)?,
+            row.get(3)?,
+        ];
+        let least = format!("(select min({column}) from {table} where {column} is not null)");
+        let greatest = format!("(select max({column}) from {table} where {column} is not null)");
+        Ok(format!(
+            "select case
+                when {least} is null then 0
+                when typeof((select max({key}) from {parent})) = 'integer'
+                    and (select count(*) from {parent})
+                        = (select max({key}) from {parent}) - (select min({key}) from {parent}) + 1
+                    and {least} >= (select min({key}) from {parent})
+                    and {greatest} <= (select max({key}) from {parent})
+                    then 0
+                else (
+                    select count(*)
+                    from (select distinct {column} as value from {table} where {column} is not null)
+                    where not exists (select 1 from {parent} where {parent}.{key} = value)
+                )
+            end"
+        ))
+    })?;
+    for (number, reference) in references.enumerate() {
+        parts[number % parts.len()].push(reference?);
+    }
+    Ok(parts)
+}
+
+/// Creates what belongs to a stage and is not there yet.
+pub(super) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
+    let present = names(connection)?;
+    for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
+        if created(statement).is_some_and(|(_, name)| !present.contains(name)) {
+            connection.execute_batch(statement)?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of all tables, indexes and views that a database has.
+pub(super) fn names(connection: &Connection) -> Result<HashSet<String>> {
+    let mut statement = connection.prepare("select name from sqlite_schema")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Creates an index of the schema, if it is not there yet.
+pub(super) fn create_index(connection: &Connection, name: &str) -> Result<()> {
+    let mut find = connection.prepare("select 1 from sqlite_schema where name = ?1")?;
+    if !find.exists([name])? {
+        let statement = schema_statements().find(|statement| is_index(statement, name));
+        connection.execute_batch(statement.expect("an index of the schema"))?;
+    }
+    Ok(())
+}
+
+fn is_index(statement: &str, name: &str) -> bool {
+    created(statement) == Some(("index", name))
+}
+
+/// Refuses to go on with references that lead nowhere.
+pub(super) fn check_references(connection: &Connection) -> Result<()> {
+    refuse_violations(foreign_key_violations(connection)?)
+}
+
+fn refuse_violations(count: usize) -> Result<()> {
+    match count {
+        0 => Ok(()),
+        count => Err(Error::CheckFailed(format!(
+            "{count} references would lead nowhere, so nothing was changed; please report this"
+        ))),
+    }
+}
+
+/// Rows whose declared reference has no target.
+fn foreign_key_violations(connection: &Connection) -> Result<usize> {
+    let mut statement = connection.prepare("pragma foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    let mut count = 0;
+    while rows.next()?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The statements of the schema.
+pub(super) fn schema_statements() -> impl Iterator<Item = &'static str> {
+    SCHEMA
+        .split_inclusive(";\n")
+        .filter(|statement| statement.contains("create "))
+}
+
+/// What a statement of the schema creates, a table or an index, and its name.
+pub(super) fn created(statement: &str) -> Option<(&str, &str)> {
+    let line = statement.lines().find(|line| line.starts_with("create "))?;
+    let mut words = line
+        .split([' ', '('])
+        .skip(1)
+        .filter(|word| !["virtual", "unique"].contains(word));
+    Some((words.next()?, words.next()?))
+}
+
+/// When a statement is run.
+fn stage(statement: &str) -> Stage {
+    let Some(("index", name)) = created(statement) else {
+        return Stage::Empty;
+    };
+    let table = statement
+        .split_once(" on ")
+        .and_then(|(_, rest)| rest.split(' ').next())
+        .unwrap_or_default();
+    if NEEDED_BY_LOADER.contains(&name) || SPARSE.contains(&name) {
+        Stage::Empty
+    } else if FILLED_BY_RESOLVE.contains(&table) {
+        Stage::Resolved
+    } else {
+        Stage::Loaded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacing_a_message_of_a_new_database_reads_no_whole_table() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .pragma_update(None, "foreign_keys", false)
+            .unwrap();
+        create_stage(&connection, Stage::Empty).unwrap();
+        connection
+            .execute_batch(statements::CREATE_TOUCHED)
+            .unwrap();
+        for statement in [
+            statements::DELETE_BLOCKS_OF_MESSAGE,
+            statements::DELETE_COPIES,
+            statements::DELETE_FILE_CHANGES_OF_MESSAGE,
+            statements::DELETE_GIT_OPERATIONS_OF_MESSAGE,
+            statements::DELETE_NOTIFICATIONS_OF_MESSAGE,
+            statements::DELETE_TOOL_RESULTS_OF_MESSAGE,
+            statements::DELETE_TOOL_USE_COPIES_OF_MESSAGE,
+            statements::DELETE_TOOL_USES_OF_MESSAGE,
+            statements::DELETE_WEB_REQUESTS_OF_MESSAGE,
+            statements::FIND_COPIES,
+            statements::FIND_MESSAGE,
+            statements::FIND_RESULTS_OF_MESSAGE,
+            statements::FIND_RIGHTFUL_BLOCK,
+            statements::FIND_TOOL_USES_OF_MESSAGE,
+            statements::INDEX_BLOCK,
+            statements::TOUCH_RESPONSES_OF_MESSAGE,
+            statements::UNINDEX_BLOCK,
+            statements::UNINDEX_MESSAGE,
+        ] {
+            let mut plan = connection
+                .prepare(&format!("explain query plan {statement}"))
+                .unwrap();
+            let steps = plan
+                .query_map([0], |row| row.get::<_, String>(3))
+                .unwrap()
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .unwrap();
+            let is_scan = |step: &&String| {
+                step.starts_with("SCAN ")
+                    && !step.contains("CONSTANT ROW")
+                    && !step.contains("indexed_blocks")
+            };
+            assert_eq!(steps.iter().find(is_scan), None, "{statement}");
+        }
+    }
+}

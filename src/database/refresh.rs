@@ -1,0 +1,180 @@
+//! What the program brings into every database: prices, words, views, and the tables for BI tools that depend on them.
+
+use super::create::{created, names, schema_statements};
+use super::{SCHEMA, VIEWS, statements};
+use crate::error::Result;
+use rusqlite::{Connection, OptionalExtension};
+
+/// The prices that ship with the program.
+const PRICES: &str = include_str!("../../sql/model_prices.sql");
+
+/// Texts that say nothing, and beginnings that correct.
+const WORDS: &str = include_str!("../../sql/words.sql");
+
+/// Whether a database has all that this program brings: tables, indexes, prices, words and views. Then a sync with nothing
+/// new has nothing to do.
+pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
+    let setting = |name: &str| {
+        let mut find = connection.prepare_cached(statements::FIND_SETTING)?;
+        find.query_row([name], |row| row.get::<_, String>(0))
+            .optional()
+    };
+    if setting("refreshed_with")? != Some(refreshed_with())
+        || setting("bi_basis")? != Some(bi_basis(connection)?)
+    {
+        return Ok(false);
+    }
+    let present = names(connection)?;
+    let mut created = schema_statements().filter_map(created);
+    Ok(created.all(|(_, name)| present.contains(name)) && are_views_current(connection, VIEWS)?)
+}
+
+/// A hash of the prices and words that this program brings. Whoever takes one out of a database has it put back by a sync
+/// that finds another basis for the tables for BI tools.
+fn refreshed_with() -> String {
+    let mut hasher = blake3::Hasher::new();
+    for text in [PRICES, WORDS] {
+        hasher.update(text.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
+/// alone, so that a sync with nothing new writes nothing. The touched tables must be there, and empty.
+pub(super) fn refresh(connection: &Connection) -> Result<()> {
+    refresh_prices(connection)?;
+    refresh_words(connection)?;
+    refresh_views(connection, VIEWS)?;
+    refresh_bi(connection)?;
+    let known: Option<String> = connection
+        .query_row(statements::FIND_SETTING, ["refreshed_with"], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    let refreshed_with = refreshed_with();
+    if known.as_ref() != Some(&refreshed_with) {
+        let setting = ["refreshed_with", refreshed_with.as_str()];
+        connection.execute(statements::PUT_SETTING, setting)?;
+    }
+    Ok(())
+}
+
+/// Makes the tables for BI tools anew if what they depend on besides the transcripts has changed: prices, words, views.
+fn refresh_bi(connection: &Connection) -> Result<()> {
+    let basis = bi_basis(connection)?;
+    let known: Option<String> = connection
+        .query_row(statements::FIND_SETTING, ["bi_basis"], |row| row.get(0))
+        .optional()?;
+    if known.as_ref() == Some(&basis) {
+        return Ok(());
+    }
+    // Of a database without sessions nothing is resolved yet: that comes, and counts everything.
+    if connection.prepare(statements::ANY_SESSION)?.exists([])? {
+        connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
+        connection.execute_batch(statements::REFRESH_BI)?;
+        connection.execute_batch(statements::FORGET_TOUCHED)?;
+    }
+    connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
+    Ok(())
+}
+
+/// A hash of what the tables for BI tools depend on besides the transcripts.
+fn bi_basis(connection: &Connection) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(statements::REFRESH_BI.as_bytes());
+    for (_, view) in VIEWS {
+        hasher.update(view.as_bytes());
+    }
+    let mut statement = connection.prepare(statements::BI_BASIS)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        hasher.update(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Views of older versions that this one has no more.
+const RETIRED_VIEWS: &[&str] = &[];
+
+/// Puts views in place of those of ours that the database has. Those that are the same are left alone, so that a sync with
+/// nothing new writes nothing; and so are those that the user made.
+pub(super) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
+    let present = our_views(connection)?;
+    for (name, sql) in &present {
+        if !wanted_views(views).any(|view| is_same_view(view, name, sql)) {
+            connection.execute_batch(&format!("drop view \"{}\"", name.replace('"', "\"\"")))?;
+        }
+    }
+    for view in wanted_views(views) {
+        if !present
+            .iter()
+            .any(|(name, sql)| is_same_view(view, name, sql))
+        {
+            connection.execute_batch(view.1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the views of ours that the database has are these.
+fn are_views_current(connection: &Connection, views: &[(&str, &str)]) -> Result<bool> {
+    let present = our_views(connection)?;
+    let is_present = |view| {
+        let mut present = present.iter();
+        present.any(|(name, sql)| is_same_view(view, name, sql))
+    };
+    Ok(present.len() == views.len() && wanted_views(views).all(is_present))
+}
+
+/// The views that the database has and this program or an older one made, with their statements.
+fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let is_ours = |name: &str| {
+        wanted_views(VIEWS).any(|(other, _)| other == name) || RETIRED_VIEWS.contains(&name)
+    };
+    let mut statement =
+        connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
+    let mut views = statement
+        .query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    views.retain(|(name, _)| is_ours(name));
+    Ok(views)
+}
+
+/// Names and statements of views, by their files.
+fn wanted_views<'v>(
+    views: &'v [(&'v str, &'v str)],
+) -> impl Iterator<Item = (&'v str, &'v str)> + 'v {
+    views.iter().map(|(file, sql)| {
+        (
+            file.trim_end_matches(".sql"),
+            sql.trim_end().trim_end_matches(';'),
+        )
+    })
+}
+
+fn is_same_view(view: (&str, &str), name: &str, sql: &str) -> bool {
+    view.0 == name && view.1.eq_ignore_ascii_case(sql)
+}
+
+fn refresh_prices(connection: &Connection) -> Result<()> {
+    connection.execute_batch(statements::CREATE_BUILTIN_PRICES)?;
+    connection.execute_batch(PRICES)?;
+    connection.execute_batch(statements::REFRESH_BUILTIN_PRICES)?;
+    Ok(())
+}
+
+/// Adds words; those that the user took out stay out.
+fn refresh_words(connection: &Connection) -> Result<()> {
+    connection.execute_batch(WORDS)?;
+    Ok(())
+}
+
+/// A database in memory with nothing but the prices of this program.
+pub fn open_with_prices_only() -> Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(SCHEMA)?;
+    refresh_prices(&connection)?;
+    Ok(connection)
+}
