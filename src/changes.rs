@@ -53,6 +53,63 @@ struct Known {
     is_missing: bool,
 }
 
+/// The files that the database knows, by their homes and paths. They can be read while a home is looked through.
+#[derive(Default)]
+pub struct KnownFiles(HashMap<i64, HashMap<String, Known>>);
+
+impl KnownFiles {
+    /// Reads them.
+    pub fn read(connection: &Connection) -> Result<KnownFiles> {
+        let mut known = KnownFiles::default();
+        let mut statement = connection.prepare_cached(sql::KNOWN_FILES)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let file = Known {
+                file_id: row.get(2)?,
+                generation: row.get(3)?,
+                archived: row.get::<_, i64>(5)?.cast_unsigned(),
+                parsed: row.get::<_, i64>(6)?.cast_unsigned(),
+                newline_count: row.get(7)?,
+                blank_line_count: row.get(8)?,
+                stat: Stat {
+                    size: row.get::<_, i64>(4)?.cast_unsigned(),
+                    modified_ns: row.get(9)?,
+                    changed_ns: row.get(10)?,
+                    device: row.get(11)?,
+                    inode: row.get(12)?,
+                },
+                is_racy: row.get(13)?,
+                is_missing: row.get(14)?,
+            };
+            known
+                .0
+                .entry(row.get(0)?)
+                .or_default()
+                .insert(row.get(1)?, file);
+        }
+        Ok(known)
+    }
+
+    /// Compares a home with them, once. Only a `complete` discovery tells that files are gone.
+    pub fn compare(
+        &mut self,
+        connection: &Connection,
+        source_id: i64,
+        found: &Discovery,
+        is_complete: bool,
+    ) -> Result<Changes> {
+        let known = self.0.remove(&source_id).unwrap_or_default();
+        compare_with(
+            connection,
+            known,
+            source_id,
+            found,
+            is_complete,
+            Trust::Stat,
+        )
+    }
+}
+
 /// Compares a home with the database. Only a `complete` discovery tells that files are gone.
 pub fn compare(
     connection: &Connection,
@@ -60,7 +117,7 @@ pub fn compare(
     found: &Discovery,
     is_complete: bool,
 ) -> Result<Changes> {
-    compare_with(connection, source_id, found, is_complete, Trust::Stat)
+    KnownFiles::read(connection)?.compare(connection, source_id, found, is_complete)
 }
 
 /// Compares every byte of a home that is in the database, whatever the file system says of the files.
@@ -69,7 +126,9 @@ pub fn compare_bytes(
     source_id: i64,
     found: &Discovery,
 ) -> Result<Changes> {
-    compare_with(connection, source_id, found, false, Trust::Bytes)
+    let mut known = KnownFiles::read(connection)?;
+    let known = known.0.remove(&source_id).unwrap_or_default();
+    compare_with(connection, known, source_id, found, false, Trust::Bytes)
 }
 
 /// What tells that a file is unchanged.
@@ -83,12 +142,12 @@ enum Trust {
 
 fn compare_with(
     connection: &Connection,
+    mut known: HashMap<String, Known>,
     source_id: i64,
     found: &Discovery,
     is_complete: bool,
     trust: Trust,
 ) -> Result<Changes> {
-    let mut known = known_files(connection, source_id)?;
     let mut changes = Changes::default();
     let mut suspects = Vec::new();
     for file in &found.files {
@@ -140,10 +199,12 @@ fn compare_with(
         changes.missing = gone.map(|(_, file)| file.file_id).collect();
     }
     // Those that Claude Code will delete first come first.
-    changes.files.sort_by_key(|file| {
-        let modified = file.version.stat.map(|stat| stat.modified_ns);
-        (modified, file.version.path.clone())
-    });
+    let by_age = |a: &FileVersion, b: &FileVersion| {
+        let modified = |file: &FileVersion| file.stat.map(|stat| stat.modified_ns);
+        (modified(a), &a.path).cmp(&(modified(b), &b.path))
+    };
+    changes.files.sort_by(|a, b| by_age(&a.version, &b.version));
+    changes.counted.sort_by(by_age);
     Ok(changes)
 }
 
@@ -187,31 +248,6 @@ pub fn homes_at_hand(connection: &Connection, machine: &str) -> Result<Vec<(i64,
 fn is_below(path: &str, above: &str) -> bool {
     path.strip_prefix(above)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn known_files(connection: &Connection, source_id: i64) -> Result<HashMap<String, Known>> {
-    let mut statement = connection.prepare_cached(sql::KNOWN_FILES)?;
-    let rows = statement.query_map([source_id], |row| {
-        let known = Known {
-            file_id: row.get(0)?,
-            generation: row.get(2)?,
-            archived: row.get::<_, i64>(4)?.cast_unsigned(),
-            parsed: row.get::<_, i64>(5)?.cast_unsigned(),
-            newline_count: row.get(6)?,
-            blank_line_count: row.get(7)?,
-            stat: Stat {
-                size: row.get::<_, i64>(3)?.cast_unsigned(),
-                modified_ns: row.get(8)?,
-                changed_ns: row.get(9)?,
-                device: row.get(10)?,
-                inode: row.get(11)?,
-            },
-            is_racy: row.get(12)?,
-            is_missing: row.get(13)?,
-        };
-        Ok((row.get(1)?, known))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, Vec<u8>)>> {

@@ -224,9 +224,6 @@ pub fn discover(home: &Path) -> Result<Discovery> {
     expect(home)?;
     let mut walk = Walk::default();
     walk.folder(home, Path::new(""));
-    walk.found
-        .files
-        .sort_by(|a, b| (a.stat.modified_ns, &a.path).cmp(&(b.stat.modified_ns, &b.path)));
     Ok(walk.found)
 }
 
@@ -395,6 +392,7 @@ fn is_read(relative: &Path) -> bool {
 /// A relative path as text with `/`, and its bytes where the text is not the whole truth.
 fn portable(relative: &Path) -> (String, Option<Vec<u8>>) {
     match relative.to_str() {
+        Some(text) if std::path::MAIN_SEPARATOR == '/' => (text.to_string(), None),
         Some(text) => (text.replace(std::path::MAIN_SEPARATOR, "/"), None),
         None => {
             let bytes = relative.as_os_str().as_encoded_bytes();

@@ -1,7 +1,7 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
 use super::{database_path, print, rebuild, warn};
-use crate::changes::{self, ChangedFile, Changes};
+use crate::changes::{self, ChangedFile, Changes, KnownFiles};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{
     self, Counts, DEMO_HOME, FirstLoad, Load, Loader, SCHEMA_VERSION, Wait, statements as sql,
@@ -75,7 +75,8 @@ fn sync(
     failed: &[Problem],
     report: &mut Report,
 ) -> Result<()> {
-    let (homes, mut target) = homes_and_target(global, arguments, roots, &report.database)?;
+    let (homes, mut target, mut known) =
+        homes_and_target(global, arguments, roots, &report.database)?;
     refuse_mixture(&target.connection, arguments.demo)?;
 
     report.problems.extend(failed.iter().cloned());
@@ -83,7 +84,7 @@ fn sync(
     for home in &homes {
         let source_id = source_id(&target.connection, arguments, home)?;
         let mut found =
-            changes::compare(&target.connection, source_id, &home.found, home.is_complete)?;
+            known.compare(&target.connection, source_id, &home.found, home.is_complete)?;
         report.files += home.found.files.len();
         report.problems.extend(home.found.problems.iter().cloned());
         report.problems.append(&mut found.problems);
@@ -191,25 +192,30 @@ fn note(loader: &mut Loader<'_>, changes: &[Changes]) -> Result<()> {
     Ok(())
 }
 
-/// Looks through the homes, and opens the database meanwhile if there is one. A new one is created only when it is known
-/// that there is something to read.
+/// Looks through the homes; meanwhile opens the database if there is one, and reads which files it knows. A new one is
+/// created only when it is known that there is something to read.
 fn homes_and_target(
     global: &Global,
     arguments: &SyncArguments,
     roots: &[PathBuf],
     path: &Path,
-) -> Result<(Vec<Home>, Target)> {
+) -> Result<(Vec<Home>, Target, KnownFiles)> {
     if !path.exists() {
         let homes = homes(arguments, roots)?;
-        return Ok((homes, Target::open(path, global.quiet)?));
+        let target = Target::open(path, global.quiet)?;
+        return Ok((homes, target, KnownFiles::default()));
     }
     std::thread::scope(|scope| {
         let homes = scope.spawn(|| homes(arguments, roots));
-        let target = Target::open(path, global.quiet);
+        let opened = Target::open(path, global.quiet).and_then(|target| {
+            let known = KnownFiles::read(&target.connection)?;
+            Ok((target, known))
+        });
         let homes = homes
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok((homes, target?))
+        let (target, known) = opened?;
+        Ok((homes, target, known))
     })
 }
 
