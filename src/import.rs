@@ -55,6 +55,21 @@ pub fn import(
     load(units, parse_chunk, loader, pipeline, commits, progress)
 }
 
+/// The same for a new database, which is only committed by the caller. Its loader is not bound to a thread.
+pub fn import_new(
+    inputs: impl Iterator<Item = Input> + Send,
+    loader: &mut (impl Load + Send),
+    pipeline: &Pipeline,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<Vec<Problem>> {
+    let units = units(inputs).take_while(|_| !stop.is_requested());
+    let mut problems = Vec::new();
+    let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
+    pipeline.run_in_turn(units, |unit| unit.parse(&parse_chunk), consume)?;
+    Ok(problems)
+}
+
 fn load(
     units: impl Iterator<Item = Unit>,
     parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch> + Sync,
@@ -64,14 +79,22 @@ fn load(
     progress: &Progress,
 ) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
+    let consume = consumer(loader, &mut problems, commits, progress);
+    pipeline.run(units, |unit| unit.parse(&parse_chunk), consume)?;
+    Ok(problems)
+}
+
+/// What takes the chunks of files in their order.
+fn consumer(
+    loader: &mut impl Load,
+    problems: &mut Vec<Problem>,
+    commits: Commits,
+    progress: &Progress,
+) -> impl FnMut(Parsed) -> Result<()> {
     let mut finished: Option<Arc<Input>> = None;
     let mut bytes = 0;
     let mut begun = Instant::now();
-    let parse = |unit: Unit| {
-        let result = caught(|| parse_chunk(&unit.input, unit.position));
-        (unit.input, result)
-    };
-    pipeline.run(units, parse, |(input, result)| {
+    move |(input, result)| {
         // What follows the end of a file that shrank, or a chunk that could not be read, is not looked at.
         if finished
             .as_ref()
@@ -114,14 +137,23 @@ fn load(
             begun = Instant::now();
         }
         Ok(())
-    })?;
-    Ok(problems)
+    }
 }
 
 /// A chunk of a file: the unit of work.
 struct Unit {
     input: Arc<Input>,
     position: u64,
+}
+
+/// What a chunk came to, and the file that it is of.
+type Parsed = (Arc<Input>, std::io::Result<Batch>);
+
+impl Unit {
+    fn parse(self, parse_chunk: &impl Fn(&Input, u64) -> std::io::Result<Batch>) -> Parsed {
+        let result = caught(|| parse_chunk(&self.input, self.position));
+        (self.input, result)
+    }
 }
 
 /// The chunks that hold something new. An empty file has one that is empty, so that it is known.

@@ -1,15 +1,20 @@
 //! Work in parallel, results in order, a fixed number of them in flight.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// So many threads more than there are cores: those whose turn has not come wait, and others use the cores meanwhile.
+const WAITING: usize = 3;
 
 /// How many threads a run may use, and the pool of those that parse.
 pub struct Pipeline {
     pool: Option<ThreadPool>,
-    window: usize,
+    threads: usize,
 }
 
 impl Pipeline {
@@ -26,10 +31,7 @@ impl Pipeline {
                 .build()
                 .ok(),
         };
-        Pipeline {
-            pool,
-            window: 4 * threads + 4,
-        }
+        Pipeline { pool, threads }
     }
 
     /// Whether more than one thread may be used.
@@ -49,7 +51,66 @@ impl Pipeline {
         }
     }
 
-    /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items.
+    /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items. Whoever did the
+    /// work also has its result consumed, when its turn comes: so the result is still at hand, and is let go where it was made.
+    pub fn run_in_turn<T: Send, R>(
+        &self,
+        items: impl Iterator<Item = T> + Send,
+        work: impl Fn(T) -> R + Sync,
+        consume: impl FnMut(R) -> Result<()> + Send,
+    ) -> Result<()> {
+        if self.pool.is_none() {
+            return items.map(work).try_for_each(consume);
+        }
+        let items = Mutex::new(items.fuse().enumerate());
+        let turn = Mutex::new(Turn {
+            next: 0,
+            consume,
+            is_over: false,
+            failed: None,
+        });
+        let passed = Condvar::new();
+        let take_turns = || {
+            loop {
+                let item = lock(&items).next();
+                let Some((number, item)) = item else { return };
+                let result = work(item);
+                let mut turn = lock(&turn);
+                while turn.next != number && !turn.is_over {
+                    turn = passed.wait(turn).unwrap_or_else(PoisonError::into_inner);
+                }
+                if turn.is_over {
+                    return;
+                }
+                turn.failed = (turn.consume)(result).err();
+                turn.is_over = turn.failed.is_some();
+                turn.next += 1;
+                passed.notify_all();
+            }
+        };
+        let each = || {
+            // Nobody waits for one that panicked.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(take_turns)) {
+                lock(&turn).is_over = true;
+                passed.notify_all();
+                resume_unwind(panic);
+            }
+        };
+        std::thread::scope(|scope| {
+            // This thread is one of them. Where the system has no more, fewer do.
+            for index in 1..self.threads + WAITING {
+                let thread = std::thread::Builder::new().name(format!("turn-{index}"));
+                if thread.spawn_scoped(scope, each).is_err() {
+                    break;
+                }
+            }
+            each();
+        });
+        let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
+        turn.failed.map_or(Ok(()), Err)
+    }
+
+    /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items, on this thread.
     pub fn run<T: Send, R: Send>(
         &self,
         items: impl Iterator<Item = T>,
@@ -67,7 +128,7 @@ impl Pipeline {
         pool.in_place_scope_fifo(|scope| {
             let mut pending: VecDeque<Receiver<R>> = VecDeque::new();
             loop {
-                while pending.len() < self.window
+                while pending.len() < 4 * self.threads + 4
                     && let Some(item) = items.next()
                 {
                     let (sender, receiver) = sync_channel(1);
@@ -88,48 +149,72 @@ impl Pipeline {
     }
 }
 
+/// Whose result is consumed next.
+struct Turn<C> {
+    next: usize,
+    consume: C,
+    /// After a failure nothing more is consumed.
+    is_over: bool,
+    failed: Option<Error>,
+}
+
+/// Locks; after a panic of somebody else, too: it is passed on when all threads have ended.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn results_come_in_the_order_of_the_items() {
         for threads in [1, 2, 8] {
-            let mut results = Vec::new();
-            Pipeline::new(Some(threads))
-                .run(
-                    0..1000,
-                    |number| number * 2,
-                    |result| {
-                        results.push(result);
-                        Ok(())
-                    },
-                )
-                .unwrap();
+            let pipeline = Pipeline::new(Some(threads));
+            let twice = |number| number * 2;
+            let results = Mutex::new(Vec::new());
+            let push = |result| {
+                lock(&results).push(result);
+                Ok(())
+            };
+            pipeline.run(0..1000, twice, push).unwrap();
+            pipeline.run_in_turn(0..1000, twice, push).unwrap();
+            let expected = || (0..1000).map(twice);
             assert!(
-                results
-                    .iter()
-                    .copied()
-                    .eq((0..1000).map(|number| number * 2))
+                expected()
+                    .chain(expected())
+                    .eq(lock(&results).iter().copied())
             );
         }
     }
 
     #[test]
     fn an_error_stops_the_rest() {
-        let mut seen = 0;
-        let result = Pipeline::new(Some(4)).run(
-            0..,
-            |number: u64| number,
-            |number| {
-                seen += 1;
-                match number {
-                    5 => Err(crate::error::Error::Usage("stop".into())),
-                    _ => Ok(()),
-                }
-            },
-        );
-        assert!(result.is_err());
-        assert_eq!(seen, 6);
+        let pipeline = Pipeline::new(Some(4));
+        let seen = AtomicUsize::new(0);
+        let stop_at_five = |number: u64| {
+            seen.fetch_add(1, Ordering::Relaxed);
+            match number {
+                5 => Err(Error::Usage("stop".into())),
+                _ => Ok(()),
+            }
+        };
+        let same = |number| number;
+        assert!(pipeline.run(0.., same, stop_at_five).is_err());
+        assert_eq!(seen.swap(0, Ordering::Relaxed), 6);
+        assert!(pipeline.run_in_turn(0.., same, stop_at_five).is_err());
+        assert_eq!(seen.into_inner(), 6);
+    }
+
+    #[test]
+    fn a_panic_in_turn_ends_all_threads() {
+        let pipeline = Pipeline::new(Some(4));
+        let work = |number: u64| match number {
+            7 => panic!("a fault"),
+            _ => number,
+        };
+        let run = || pipeline.run_in_turn(0..1000, work, |_| Ok(()));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::database::{
 };
 use crate::discover::{self, Discovery, Stat};
 use crate::error::{Error, Problem, Result};
-use crate::import::{Commits, Input, import};
+use crate::import::{Commits, Input, import, import_new};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::Bytes;
@@ -16,10 +16,9 @@ use crate::stop::Stop;
 use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
 use rusqlite::{Connection, params};
-use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::{TempDir, TempPath};
@@ -103,7 +102,7 @@ fn sync(
     }
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
-    let unopened = RefCell::new(Vec::new());
+    let unopened = Mutex::new(Vec::new());
     let files: Vec<ChangedFile> = changes
         .iter_mut()
         .flat_map(|change| std::mem::take(&mut change.files))
@@ -113,7 +112,7 @@ fn sync(
         .filter(|file| failed.iter().all(|problem| problem.path != file.absolute))
         .filter_map(|file| {
             open(file)
-                .map_err(|problem| unopened.borrow_mut().push(problem))
+                .map_err(|problem| unopened.lock().expect(NO_PANIC).push(problem))
                 .ok()
         });
 
@@ -126,14 +125,7 @@ fn sync(
         for version in changes.iter().flat_map(|change| &change.counted) {
             first.count(version)?;
         }
-        let imported = import(
-            &mut inputs,
-            &mut first,
-            &pipeline,
-            Commits::ByCaller,
-            &progress,
-            stop,
-        );
+        let imported = import_new(&mut inputs, &mut first, &pipeline, &progress, stop);
         report.counts = first.counts().clone();
         report.problems.append(&mut imported?);
         progress.message("indexing");
@@ -164,7 +156,9 @@ fn sync(
         report.counts = loader.counts.clone();
         report.problems.append(&mut imported?);
     }
-    report.problems.append(&mut unopened.into_inner());
+    report
+        .problems
+        .append(&mut unopened.into_inner().expect(NO_PANIC));
 
     progress.message("indexing");
     report.counts = loader.counts.clone();
@@ -175,6 +169,9 @@ fn sync(
     progress.finish();
     Ok(())
 }
+
+/// Why a lock is not poisoned.
+const NO_PANIC: &str = "adding to a list does not panic";
 
 /// Notes what is known of files without reading them.
 fn note(loader: &mut Loader<'_>, changes: &[Changes]) -> Result<()> {
