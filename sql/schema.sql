@@ -66,8 +66,8 @@ create table archive_chunks (
     position integer not null, -- n, from 0
     byte_offset integer not null, -- position * 1048576
     byte_length integer not null, -- 1048576 but for the last chunk
-    content blob not null, -- the bytes, zstd
     content_hash blob not null, -- BLAKE3 of the bytes before compression
+    content blob not null, -- the bytes, zstd; last, so that what stands before it is read without it
     unique (file_id, position)
 ) strict;
 
