@@ -9,6 +9,13 @@ where tool_use_id in (select tool_use_id from touched_changes);
 insert into file_changes (
     tool_use_id, file_path, kind, lines_added, lines_removed, line_count_source, is_user_modified
 )
+with calls as materialized ( -- in the order of their rows: they and their answers lie far apart otherwise
+    select tool_uses.rowid as call_rowid
+    from touched_changes
+    cross join tool_uses using (tool_use_id)
+    order by call_rowid
+)
+
 select
     tool_uses.tool_use_id,
     coalesce(nullif(tool_results.changed_path, ''), tool_uses.file_path),
@@ -20,8 +27,8 @@ select
         when tool_uses.input_lines_added is not null then 'input'
     end,
     tool_results.is_user_modified
-from touched_changes
-cross join tool_uses using (tool_use_id)
+from calls
+cross join tool_uses on tool_uses.rowid = calls.call_rowid
 cross join tool_results using (tool_result_id)
 where tool_uses.change_kind is not null
     and tool_results.outcome = 'ok'

@@ -69,13 +69,18 @@ create index temp.hints_by_session on hints (session_id);
 -- What messages that are new, or changed, say. Where a session has no value yet, no other message of it can have one: they
 -- need not be read again. Of a new session all messages are new.
 create temp table new_values as
-select session_id, 1 as has_git_branch, 1 as has_version, 1 as has_entrypoint, 1 as has_slug
+select session_id, has_git_branch, has_version, has_entrypoint, has_slug
+from told_sessions -- where there are some, they are all that there are
+union all
+select session_id, 1, 1, 1, 1
 from new_sessions
+where not exists (select 1 from told_sessions)
 union all
 select touched_sessions.session_id, 1, 1, 1, 1 -- also of one that only events have named so far
 from counted_rows
 cross join touched_sessions
 where counted_rows.last_message_id = 0
+    and not exists (select 1 from told_sessions)
 union all
 select
     messages.session_id, max(messages.git_branch is not null), max(messages.version is not null),
@@ -98,10 +103,15 @@ create index temp.new_values_by_session on new_values (session_id);
 
 -- Sessions with messages of others in their files.
 create temp table new_guests as
-select distinct files.session_id
+select session_id
+from told_sessions
+where has_guests
+union
+select files.session_id
 from messages not indexed
 cross join files using (file_id)
-where messages.message_id > (select last_message_id from counted_rows)
+where not exists (select 1 from told_sessions)
+    and messages.message_id > (select last_message_id from counted_rows)
     and files.kind = 'session'
     and files.session_id <> messages.session_id
 union

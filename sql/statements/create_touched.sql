@@ -1,5 +1,10 @@
 -- What changed since the references were last resolved.
 create temp table if not exists touched_sessions (session_id text primary key) without rowid;
+create temp table if not exists told_sessions ( -- of a new database: what the messages of each session tell
+    session_id text primary key,
+    has_git_branch integer, has_version integer, has_entrypoint integer, has_slug integer,
+    has_guests integer -- its file has messages of others
+) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_changes (tool_use_id text primary key) without rowid;

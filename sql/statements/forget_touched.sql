@@ -1,4 +1,5 @@
 delete from touched_sessions;
+delete from told_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
 delete from touched_changes;

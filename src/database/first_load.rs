@@ -12,7 +12,7 @@ use super::responses::NewResponse;
 use super::sqlite_file::SqliteFile;
 use super::statements as sql;
 use crate::archive::{self, CHUNK_BYTES};
-use crate::discover::Stat;
+use crate::discover::{Kind, Stat};
 use crate::error::Result;
 use crate::pipeline::Pipeline;
 use crate::rows::{
@@ -62,11 +62,22 @@ struct Rest {
     models: BTreeSet<String>,
     unknown_kinds: UnknownKinds,
     later: Vec<Later>,
-    sessions: HashSet<String>,
+    sessions: HashMap<String, Told>,
+    /// Sessions whose files have messages of others.
+    hosts: HashSet<String>,
     touched_responses: HashSet<i64>,
     touched_tool_uses: HashSet<String>,
     touched_changes: HashSet<String>,
     counts: Counts,
+}
+
+/// What the messages of a session tell, so that they need not be read again for what none of them says.
+#[derive(Default)]
+struct Told {
+    git_branch: bool,
+    version: bool,
+    entrypoint: bool,
+    slug: bool,
 }
 
 /// A line that was put aside.
@@ -204,6 +215,8 @@ impl FirstLoad {
 
     fn write_message(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
         let message = &mut rows.message;
+        self.rest
+            .tell(message, self.open.as_ref().map(|(_, file)| file));
         let calls = || {
             let blocks = rows.blocks.iter();
             blocks.filter_map(|block| Some(block.tool_use.as_ref()?.tool_use_id.as_str()))
@@ -224,7 +237,6 @@ impl FirstLoad {
         message.logical_parent_message_id = find(&message.logical_parent_uuid);
         message.message_id = self.messages.add(&message.uuid);
         message.agent_key = rows.agent.take().map(|agent| self.rest.agent_key(agent));
-        self.rest.touch_session(message.session_id.as_deref());
         self.rest.counts.messages += 1;
         if let Some(usage) = rows.usage.take() {
             self.write_usage(usage, &mut rows.message)?;
@@ -477,10 +489,35 @@ fn stamp(file: &mut File, stat: &Stat, is_racy: bool) {
 
 impl Rest {
     fn touch_session(&mut self, session_id: Option<&str>) {
-        if let Some(session_id) = session_id
-            && !self.sessions.contains(session_id)
+        if let Some(session_id) = session_id {
+            self.told(session_id);
+        }
+    }
+
+    fn told(&mut self, session_id: &str) -> &mut Told {
+        if !self.sessions.contains_key(session_id) {
+            let told = Told::default();
+            self.sessions.insert(session_id.to_string(), told);
+        }
+        self.sessions.get_mut(session_id).expect("it is there")
+    }
+
+    /// Notes what a message tells of its session, and of the one whose file it stands in.
+    fn tell(&mut self, message: &Message, file: Option<&File>) {
+        let Some(session_id) = message.session_id.as_deref() else {
+            return;
+        };
+        let told = self.told(session_id);
+        told.git_branch |= message.git_branch.is_some();
+        told.version |= message.version.is_some();
+        told.entrypoint |= message.entrypoint.is_some();
+        told.slug |= message.slug.is_some();
+        let host = file.filter(|file| file.kind == Kind::Session.name());
+        let host = host.and_then(|file| file.session_id.as_deref());
+        if let Some(host) = host.filter(|host| *host != session_id)
+            && !self.hosts.contains(host)
         {
-            self.sessions.insert(session_id.to_string());
+            self.hosts.insert(host.to_string());
         }
     }
 
@@ -534,7 +571,18 @@ impl HandOver {
             loader.name_model(&model)?;
         }
         loader.write_unknown_kinds(&rest.unknown_kinds)?;
-        loader.touched_sessions.extend(rest.sessions);
+        let mut tell = connection.prepare(sql::TELL_SESSION)?;
+        for (session_id, told) in rest.sessions {
+            let Told {
+                git_branch,
+                version,
+                entrypoint,
+                slug,
+            } = told;
+            let is_host = rest.hosts.contains(&session_id);
+            tell.execute((&session_id, git_branch, version, entrypoint, slug, is_host))?;
+            loader.touched_sessions.insert(session_id);
+        }
         loader.touched_responses.extend(rest.touched_responses);
         loader.touched_tool_uses.extend(rest.touched_tool_uses);
         loader.touched_changes.extend(rest.touched_changes);
