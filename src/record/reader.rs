@@ -2,6 +2,7 @@
 //! what it costs to look into some values and to keep others as the text that they are: that parser would read a value
 //! to find its end, and again for each level of what is in it.
 
+use memchr::memchr2;
 use std::borrow::Cow;
 
 /// A text is not JSON, or has an escape that is no character where one is needed.
@@ -43,6 +44,8 @@ pub struct Reader<'a> {
     pub deepest: usize,
     /// Whether an escape was met that is a NUL, or one half of a pair.
     pub has_odd_escape: bool,
+    /// Whether the text has control characters. Hardly any has, and then only two bytes can end what is plain.
+    has_control: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -55,6 +58,7 @@ impl<'a> Reader<'a> {
             closing: Vec::new(),
             deepest: 0,
             has_odd_escape: false,
+            has_control: has_control(json.as_bytes()),
         }
     }
 
@@ -221,7 +225,10 @@ impl<'a> Reader<'a> {
         let mut at = start;
         let mut has_escapes = false;
         loop {
-            at = plain_end(bytes, at);
+            at = match self.has_control {
+                true => plain_end(bytes, at),
+                false => memchr2(b'"', b'\\', &bytes[at..]).map_or(bytes.len(), |end| at + end),
+            };
             match (bytes.get(at), bytes.get(at + 1)) {
                 (Some(b'"'), _) => break,
                 (Some(b'\\'), Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => {
@@ -268,9 +275,11 @@ impl<'a> Reader<'a> {
 
     fn digits(&mut self) -> Result<(), NotJson> {
         let start = self.at;
-        while self.is_at(b"0123456789") {
-            self.at += 1;
-        }
+        let bytes = &self.json.as_bytes()[start..];
+        self.at += bytes
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         if self.at == start {
             return Err(NotJson);
         }
@@ -295,6 +304,16 @@ impl<'a> Reader<'a> {
             false => Err(NotJson),
         }
     }
+}
+
+/// Whether there are control characters. All bytes of a part are asked without looking at the answers in between, so that
+/// many can be asked at once.
+fn has_control(bytes: &[u8]) -> bool {
+    let is_in = |part: &[u8]| {
+        part.iter()
+            .fold(false, |found, byte| found | (*byte < 0x20))
+    };
+    bytes.chunks(1 << 12).any(is_in)
 }
 
 /// Whether a text is the same in JSON, between quotation marks.
