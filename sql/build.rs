@@ -24,6 +24,7 @@ fn main() {
         "&str",
         &mut code,
     );
+    embed(&root, "sql/bi", "BI", "include_str!", "&str", &mut code);
     embed(
         &root,
         "queries",

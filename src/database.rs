@@ -13,8 +13,10 @@
 //! | `load`, `insert`            | rows -> tables, by statements                                                    |
 //! | `first_load`, `sqlite_file` | rows -> tables of a new database, as pages of its file                           |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
-//! | `search`, `hash`            | the index of all words; a hash of the content                                    |
+//! | `beside`                    | tables of a new database that are filled beside the rest: the search, what tools did |
+//! | `hash`                      | a hash of the content                                                            |
 
+mod beside;
 mod copies;
 mod create;
 mod files;
@@ -26,7 +28,6 @@ mod known;
 mod load;
 mod refresh;
 mod responses;
-mod search;
 mod sqlite_file;
 mod tool_uses;
 pub mod upgrade;
@@ -38,6 +39,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
+use beside::Beside;
 pub use create::{create, finish_new, open_new};
 pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
 pub use first_load::FirstLoad;
@@ -45,7 +47,6 @@ pub use functions::priced_model;
 pub use insert::Inserter;
 pub use load::{Batch, Counts, FileVersion, Load, Loaded, Loader};
 pub use refresh::{is_up_to_date, open_with_prices_only};
-use search::SearchIndex;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -245,15 +246,15 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
     Ok(Answer { columns, rows })
 }
 
-/// Resolves what depends on more than one line, for everything that was touched since the last time.
-fn resolve(connection: &Connection, search: Option<SearchIndex>) -> Result<()> {
+/// Resolves what depends on more than one line, for everything that was touched since the last time. The search index may
+/// be built beside that.
+fn resolve(connection: &Connection, is_search_beside: bool) -> Result<()> {
     for (name, script) in embedded::RESOLVE {
         // The one rule that is not SQL: by then it is clear which responses it is about.
         if *name == "30_responses.sql" {
             responses::judge_touched(connection)?;
         }
-        // The one that can be done beside all others.
-        if *name == "70_search.sql" && search.is_some() {
+        if *name == "70_search.sql" && is_search_beside {
             continue;
         }
         connection.execute_batch(script).map_err(|error| {
@@ -261,13 +262,28 @@ fn resolve(connection: &Connection, search: Option<SearchIndex>) -> Result<()> {
             error
         })?;
     }
-    connection.execute_batch(statements::REFRESH_BI)?;
-    if let Some(search) = search {
-        search.finish(connection)?;
-        connection.execute_batch(statements::ALL_BLOCKS_ARE_INDEXED)?;
+    Ok(())
+}
+
+/// The script of the tables for BI tools that can be run beside others, and the first that needs what it counts.
+const TOOL_PARTS: &str = "20_tool_parts.sql";
+const NEEDS_TOOL_PARTS: &str = "60_tools.sql";
+
+/// Keeps the tables for BI tools up. Where others can read all that was resolved in a new database, it is done by two.
+fn count_for_bi(connection: &Connection, new: Option<&Path>) -> Result<()> {
+    let mut tool_parts = None;
+    for (name, script) in embedded::BI {
+        if let (TOOL_PARTS, Some(path)) = (*name, new) {
+            tool_parts = Some(Beside::tool_parts(path));
+            continue;
+        }
+        if *name == NEEDS_TOOL_PARTS
+            && let Some(tool_parts) = tool_parts.take()
+        {
+            tool_parts.finish(connection)?;
+        }
+        connection.execute_batch(script)?;
     }
-    connection.execute_batch(statements::FORGET_TOUCHED)?;
-    connection.execute_batch(statements::NOTE_CHANGES)?;
     Ok(())
 }
 

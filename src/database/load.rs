@@ -2,11 +2,11 @@
 
 mod messages;
 
+use super::beside::Beside;
 use super::create::{Stage, check_references, create_stage};
 use super::insert::Inserter;
 use super::known::KnownIds;
 use super::responses::NewResponse;
-use super::search::SearchIndex;
 use super::statements as sql;
 use super::{refresh, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
@@ -18,7 +18,7 @@ use crate::rows::{
 use crate::timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A version of a file, and how far it has been read before this run.
@@ -163,8 +163,8 @@ pub struct Loader<'c> {
     pub(super) touched_tool_uses: HashSet<String>,
     /// Calls that are settled, but for what they changed.
     pub(super) touched_changes: HashSet<String>,
-    /// The search index of a new database, where it is built beside it.
-    search: Option<SearchIndex>,
+    /// The path of a new database that others read, and its search index, which is built beside the rest.
+    beside: Option<(PathBuf, Beside)>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -223,7 +223,7 @@ impl<'c> Loader<'c> {
             touched_responses: HashSet::new(),
             touched_tool_uses: HashSet::new(),
             touched_changes: HashSet::new(),
-            search: None,
+            beside: None,
             counts: Counts::default(),
         }
     }
@@ -327,25 +327,28 @@ impl<'c> Loader<'c> {
             check_references(self.connection)?;
         }
         write(self.connection)?;
-        match self.transaction.take() {
-            Some(transaction) => Ok(transaction.commit()?),
-            None => Ok(()),
-        }
+        self.end()
     }
 
     /// Lets others read what a new database has by now, and builds its search index beside the rest.
     pub fn index_beside(&mut self, path: &Path) -> Result<()> {
         self.refresh()?;
-        if let Some(transaction) = self.transaction.take() {
-            transaction.commit()?;
-        }
+        self.end()?;
         self.connection
             .pragma_update(None, "locking_mode", "normal")?;
         self.connection.pragma_update(None, "journal_mode", "wal")?;
         // Nobody else has written.
         self.data_version = self.read_data_version()?;
-        self.search = Some(SearchIndex::begin(path));
+        self.beside = Some((path.to_path_buf(), Beside::search(path)));
         self.begin()
+    }
+
+    /// Ends the transaction, if one is open.
+    fn end(&mut self) -> Result<()> {
+        match self.transaction.take() {
+            Some(transaction) => Ok(transaction.commit()?),
+            None => Ok(()),
+        }
     }
 
     /// Brings prices, words and views up to date, once: what is resolved depends on them.
@@ -376,7 +379,19 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve(self.connection, self.search.take())?;
+        super::resolve(self.connection, self.beside.is_some())?;
+        match self.beside.take() {
+            None => super::count_for_bi(self.connection, None)?,
+            Some((path, search)) => {
+                self.end()?;
+                self.begin()?;
+                super::count_for_bi(self.connection, Some(&path))?;
+                search.finish(self.connection)?;
+                self.connection.execute_batch(sql::ALL_BLOCKS_ARE_INDEXED)?;
+            }
+        }
+        self.connection.execute_batch(sql::FORGET_TOUCHED)?;
+        self.connection.execute_batch(sql::NOTE_CHANGES)?;
         // Advisors became responses too.
         let mut last = self.connection.prepare_cached(sql::LAST_RESPONSE)?;
         self.last_response_id = last.query_row([], |row| row.get(0))?;
