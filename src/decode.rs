@@ -21,10 +21,21 @@ pub enum Piece<'p, 'a> {
         offset: usize,
         /// How many bytes of the line it is.
         length: usize,
-        /// Its JSON, with broken escapes repaired.
+        /// Its JSON.
         json: &'a str,
         /// The same, parsed.
         record: &'p mut Record<'a>,
+    },
+    /// The same of an object whose escapes had to be repaired: its text is no longer that of the line.
+    Repaired {
+        /// Where it stands in the line.
+        offset: usize,
+        /// How many bytes of the line it is.
+        length: usize,
+        /// Its JSON, repaired.
+        json: &'p str,
+        /// The same, parsed.
+        record: &'p mut Record<'p>,
     },
     /// Bytes that are no record.
     Rejected {
@@ -76,7 +87,7 @@ const MAX_DEPTH: usize = 1000;
 
 /// Takes a line apart. Returns how many of its bytes were used: all of them when the line `is_complete`, else those
 /// that can no longer change their meaning; the rest waits for what is still to come.
-pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>)) -> usize {
+pub fn decode<'a>(line: &'a [u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, 'a>)) -> usize {
     let start = skip_blanks(line, 0);
     let end = content_end(line);
     if start >= end {
@@ -89,40 +100,48 @@ pub fn decode(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>
 }
 
 /// Emits the bytes as a record if they are exactly one object that can be kept.
-fn whole_record(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_, '_>)) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else {
+fn whole_record<'a>(bytes: &'a [u8], offset: usize, each: &mut dyn FnMut(Piece<'_, 'a>)) -> bool {
+    let length = bytes.len();
+    let Ok(json) = std::str::from_utf8(bytes) else {
         return false;
     };
-    if keep(text, offset, bytes.len(), each) {
+    // A record is large: it stays where it is read.
+    let mut record = Record::default();
+    if fill(&mut record, json) {
+        each(Piece::Record {
+            offset,
+            length,
+            json,
+            record: &mut record,
+        });
         return true;
     }
-    match repair_escapes(text) {
-        Cow::Owned(json) => keep(&json, offset, bytes.len(), each),
-        Cow::Borrowed(_) => false,
-    }
-}
-
-/// Emits a text as a record if it is one and can be kept as it is. A record is large: it stays where it is read.
-fn keep(json: &str, offset: usize, length: usize, each: &mut dyn FnMut(Piece<'_, '_>)) -> bool {
-    let mut reader = Reader::new(json);
-    let mut record = Record::default();
-    let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
-    if !is_json
-        || reader.deepest > MAX_DEPTH
-        || (reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_)))
-    {
+    let Cow::Owned(json) = repair_escapes(json) else {
         return false;
+    };
+    let mut record = Record::default();
+    let is_whole = fill(&mut record, &json);
+    if is_whole {
+        each(Piece::Repaired {
+            offset,
+            length,
+            json: &json,
+            record: &mut record,
+        });
     }
-    each(Piece::Record {
-        offset,
-        length,
-        json,
-        record: &mut record,
-    });
-    true
+    is_whole
 }
 
-fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>)) -> usize {
+/// Reads a text into a record. Says whether it is one and can be kept as it is.
+fn fill<'a>(record: &mut Record<'a>, json: &'a str) -> bool {
+    let mut reader = Reader::new(json);
+    let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
+    is_json
+        && reader.deepest <= MAX_DEPTH
+        && !(reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_)))
+}
+
+fn salvage<'a>(line: &'a [u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, 'a>)) -> usize {
     let mut used = 0;
     loop {
         let position = skip_blanks(line, used);
@@ -155,12 +174,12 @@ fn salvage(line: &[u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, '_>)) 
     }
 }
 
-fn reject(
-    line: &[u8],
+fn reject<'a>(
+    line: &'a [u8],
     from: usize,
     to: usize,
     reason: Reason,
-    each: &mut dyn FnMut(Piece<'_, '_>),
+    each: &mut dyn FnMut(Piece<'_, 'a>),
 ) {
     each(Piece::Rejected {
         offset: from,
@@ -278,19 +297,22 @@ fn objects_reach_end(line: &[u8], from: usize) -> bool {
 }
 
 fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
-    let mut is_record = false;
-    whole_record(bytes, 0, &mut |piece| {
-        if let Piece::Record { record, .. } = piece {
-            let is_known = record.kind.as_deref().is_some_and(kinds::is_known);
-            let has_display = record.rest.iter().any(|(key, _)| key == "display");
-            let is_history = has_display && record.timestamp.is_some();
-            is_record = match may_be_nested {
-                true => record.is_chain() && record.session_id.is_some(),
-                false => record.is_chain() || is_known || is_history,
-            };
+    let is_record = |record: &Record<'_>| {
+        let is_known = record.kind.as_deref().is_some_and(kinds::is_known);
+        let has_display = record.rest.iter().any(|(key, _)| key == "display");
+        let is_history = has_display && record.timestamp.is_some();
+        match may_be_nested {
+            true => record.is_chain() && record.session_id.is_some(),
+            false => record.is_chain() || is_known || is_history,
         }
+    };
+    let mut found = false;
+    whole_record(bytes, 0, &mut |piece| match piece {
+        Piece::Record { record, .. } => found = is_record(record),
+        Piece::Repaired { record, .. } => found = is_record(record),
+        Piece::Rejected { .. } => {}
     });
-    is_record
+    found
 }
 
 /// JSON without what text columns cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The bytes as they were
@@ -355,7 +377,9 @@ mod tests {
     fn pieces(line: &[u8], is_complete: bool) -> (Vec<String>, usize) {
         let mut pieces = Vec::new();
         let used = decode(line, is_complete, &mut |piece| match piece {
-            Piece::Record { json, .. } => pieces.push(format!("+{json}")),
+            Piece::Record { json, .. } | Piece::Repaired { json, .. } => {
+                pieces.push(format!("+{json}"));
+            }
             Piece::Rejected { raw, reason, .. } => {
                 pieces.push(format!(
                     "-{} {}",
@@ -514,7 +538,8 @@ mod tests {
             let mut covered = 0;
             let used = decode(&line, true, &mut |piece| {
                 let (offset, length) = match piece {
-                    Piece::Record { offset, length, .. } => (offset, length),
+                    Piece::Record { offset, length, .. }
+                    | Piece::Repaired { offset, length, .. } => (offset, length),
                     Piece::Rejected { offset, raw, .. } => (offset, raw.len()),
                 };
                 assert!(length > 0);

@@ -7,7 +7,7 @@ use crate::error::{Error, Problem, Result};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
-use crate::read::{Bytes, read_section};
+use crate::read::{Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
 use std::any::Any;
@@ -55,7 +55,8 @@ pub fn import(
     load(units, parse_chunk, loader, pipeline, commits, progress)
 }
 
-/// The same for a new database, which is only committed by the caller. Its loader is not bound to a thread.
+/// The same for a new database, which is only committed by the caller. Its loader is not bound to a thread: rows are written
+/// where they are made, and borrow from the bytes that they are made of.
 pub fn import_new(
     inputs: impl Iterator<Item = Input> + Send,
     loader: &mut (impl Load + Send),
@@ -66,21 +67,34 @@ pub fn import_new(
     let units = units(inputs).take_while(|_| !stop.is_requested());
     let mut problems = Vec::new();
     let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
-    pipeline.run_in_turn(units, |unit| unit.parse(&parse_chunk), consume)?;
+    pipeline.run_in_turn(units, consume, |Unit { input, position }, turn| {
+        let section = match caught(|| read_chunk(&input, position)) {
+            Ok(section) => section,
+            Err(error) => return turn.take(|consume| consume(&input, &mut Err(error))),
+        };
+        let mut batch = caught(|| parse(&input, position, &section));
+        turn.take(|consume| consume(&input, &mut batch))
+    })?;
     Ok(problems)
 }
 
 fn load(
     units: impl Iterator<Item = Unit>,
-    parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch> + Sync,
+    parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch<'static>> + Sync,
     loader: &mut impl Load,
     pipeline: &Pipeline,
     commits: Commits,
     progress: &Progress,
 ) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
-    let consume = consumer(loader, &mut problems, commits, progress);
-    pipeline.run(units, |unit| unit.parse(&parse_chunk), consume)?;
+    let mut consume = consumer(loader, &mut problems, commits, progress);
+    let parse = |Unit { input, position }| {
+        let batch = caught(|| parse_chunk(&input, position));
+        (input, batch)
+    };
+    pipeline.run(units, parse, move |(input, mut batch)| {
+        consume(&input, &mut batch)
+    })?;
     Ok(problems)
 }
 
@@ -90,19 +104,19 @@ fn consumer(
     problems: &mut Vec<Problem>,
     commits: Commits,
     progress: &Progress,
-) -> impl FnMut(Parsed) -> Result<()> {
+) -> impl FnMut(&Arc<Input>, &mut std::io::Result<Batch<'_>>) -> Result<()> {
     let mut finished: Option<Arc<Input>> = None;
     let mut bytes = 0;
     let mut begun = Instant::now();
-    move |(input, result)| {
+    move |input, batch| {
         // What follows the end of a file that shrank, or a chunk that could not be read, is not looked at.
         if finished
             .as_ref()
-            .is_some_and(|other| Arc::ptr_eq(other, &input))
+            .is_some_and(|other| Arc::ptr_eq(other, input))
         {
             return Ok(());
         }
-        match result {
+        match batch {
             Ok(batch) => {
                 let length = batch.end % CHUNK_BYTES;
                 let length = if length == 0 { CHUNK_BYTES } else { length };
@@ -121,14 +135,14 @@ fn consumer(
                     }
                 }
                 if is_last {
-                    finished = Some(input);
+                    finished = Some(input.clone());
                 }
                 progress.advance(length);
                 bytes += length;
             }
             Err(error) => {
                 problems.push(Problem::new(&input.name, error));
-                finished = Some(input);
+                finished = Some(input.clone());
             }
         }
         if commits == Commits::Often && (bytes >= COMMIT_BYTES || begun.elapsed() >= COMMIT_TIME) {
@@ -144,16 +158,6 @@ fn consumer(
 struct Unit {
     input: Arc<Input>,
     position: u64,
-}
-
-/// What a chunk came to, and the file that it is of.
-type Parsed = (Arc<Input>, std::io::Result<Batch>);
-
-impl Unit {
-    fn parse(self, parse_chunk: &impl Fn(&Input, u64) -> std::io::Result<Batch>) -> Parsed {
-        let result = caught(|| parse_chunk(&self.input, self.position));
-        (self.input, result)
-    }
 }
 
 /// The chunks that hold something new. An empty file has one that is empty, so that it is known.
@@ -185,15 +189,24 @@ fn fault_of_ours(panic: &(dyn Any + Send)) -> String {
     format!("cc-etl failed on it, please report this: {text}")
 }
 
-fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
+/// A chunk and its rows, for another thread to write.
+fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch<'static>> {
+    let section = read_chunk(input, position)?;
+    Ok(parse(input, position, &section)?.into_owned())
+}
+
+fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
     let version = &input.version;
-    let reading = version.place.reading;
     // Only lines are looked for across chunks.
-    let parsed = match reading {
+    let parsed = match version.place.reading {
         Reading::Lines => version.parsed,
         _ => position * CHUNK_BYTES,
     };
-    let section = read_section(&input.bytes, position, input.size, parsed)?;
+    read_section(&input.bytes, position, input.size, parsed)
+}
+
+fn parse<'a>(input: &'a Input, position: u64, section: &'a Section) -> std::io::Result<Batch<'a>> {
+    let version = &input.version;
     let known = version.size.saturating_sub(position * CHUNK_BYTES);
     let chunk = match &input.bytes {
         Bytes::File(_) if !section.chunk().is_empty() => {
@@ -202,8 +215,8 @@ fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
         _ => None,
     };
     let end = section.end_offset();
-    let (rows, parsed) = match reading {
-        Reading::Lines => normalize(&section, &version.place),
+    let (rows, parsed) = match version.place.reading {
+        Reading::Lines => normalize(section, &version.place),
         Reading::Whole if section.is_last => (document(input, end)?, Some(end)),
         _ => (Rows::default(), Some(end)),
     };
@@ -221,7 +234,7 @@ fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch> {
 const DOCUMENT_BYTES: u64 = 64 << 20;
 
 /// The rows of a file that is read as a whole.
-fn document(input: &Input, size: u64) -> std::io::Result<Rows> {
+fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
     let Input { version, bytes, .. } = input;
     if size > DOCUMENT_BYTES {
         let mut rows = normalize_document(&[], &version.path, &version.place);

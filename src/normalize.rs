@@ -19,6 +19,7 @@ mod usage;
 use crate::decode::{Piece, Reason, decode, is_blank};
 use crate::discover::{Kind, Place};
 use crate::read::{Line, Section};
+use crate::record::Record;
 use crate::rows::{RejectedLine, Rows};
 
 pub use document::normalize_document;
@@ -28,7 +29,7 @@ pub use tool::{call_from_json, call_to_json};
 /// The rows of a section, and up to where the file has become rows.
 ///
 /// Lines are numbered from 0 within the section; only the loader knows how many there are before it.
-pub fn normalize(section: &Section, place: &Place) -> (Rows, Option<u64>) {
+pub fn normalize<'a>(section: &'a Section, place: &'a Place) -> (Rows<'a>, Option<u64>) {
     let mut rows = Rows::default();
     let mut parsed = None;
     for line in section.lines() {
@@ -50,30 +51,38 @@ pub fn normalize(section: &Section, place: &Place) -> (Rows, Option<u64>) {
 }
 
 /// Adds the rows of a line. Returns how many of its bytes became rows.
-pub fn normalize_line(line: &Line<'_>, line_number: i64, place: &Place, rows: &mut Rows) -> usize {
+pub fn normalize_line<'a>(
+    line: &Line<'a>,
+    line_number: i64,
+    place: &'a Place,
+    rows: &mut Rows<'a>,
+) -> usize {
+    let position = |offset, length| Position {
+        line_number,
+        byte_offset: line.offset as i64 + offset as i64,
+        byte_length: length as i64,
+    };
     let used = decode(line.bytes, line.is_complete, &mut |piece| match piece {
         Piece::Record {
             offset,
             length,
             json,
             record,
+        } => normalize_record(record, json, position(offset, length), place, rows),
+        Piece::Repaired {
+            offset,
+            length,
+            json,
+            record,
         } => {
-            let position = Position {
-                line_number,
-                byte_offset: line.offset as i64 + offset as i64,
-                byte_length: length as i64,
-            };
-            let unknown = &mut rows.unknown_kinds;
-            if place.kind == Kind::History {
-                rows.history_prompts
-                    .push(event::history_prompt(json, position, unknown));
-            } else if record.is_chain() {
-                let message = message::message(record, position, place, unknown);
-                rows.messages.push(Box::new(message));
-            } else {
-                rows.events
-                    .push(event::event(record, json, position, place, unknown));
-            }
+            let mut repaired = Rows::default();
+            let position = position(offset, length);
+            normalize_record(record, json, position, place, &mut repaired);
+            let repaired = repaired.into_owned();
+            rows.messages.extend(repaired.messages);
+            rows.events.extend(repaired.events);
+            rows.history_prompts.extend(repaired.history_prompts);
+            rows.unknown_kinds.extend(repaired.unknown_kinds);
         }
         Piece::Rejected {
             offset,
@@ -97,6 +106,27 @@ pub fn normalize_line(line: &Line<'_>, line_number: i64, place: &Place, rows: &m
         rows.rejected_lines.push(tail);
     }
     used
+}
+
+/// Adds the rows of a record.
+fn normalize_record<'a>(
+    record: &mut Record<'a>,
+    json: &'a str,
+    position: Position,
+    place: &'a Place,
+    rows: &mut Rows<'a>,
+) {
+    let unknown = &mut rows.unknown_kinds;
+    if place.kind == Kind::History {
+        rows.history_prompts
+            .push(event::history_prompt(json, position, unknown));
+    } else if record.is_chain() {
+        let message = message::message(record, position, place, unknown);
+        rows.messages.push(Box::new(message));
+    } else {
+        rows.events
+            .push(event::event(record, json, position, place, unknown));
+    }
 }
 
 /// Where a record stands.

@@ -51,54 +51,52 @@ impl Pipeline {
         }
     }
 
-    /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items. Whoever did the
-    /// work also has its result consumed, when its turn comes: so the result is still at hand, and is let go where it was made.
-    pub fn run_in_turn<T: Send, R>(
+    /// Does `work` for every item, which ends by taking its turn at the consumer: turns come one by one in the order of the
+    /// items. So whoever did the work also has it consumed, while what it is made of is still at hand.
+    pub fn run_in_turn<T: Send, C: Send>(
         &self,
         items: impl Iterator<Item = T> + Send,
-        work: impl Fn(T) -> R + Sync,
-        consume: impl FnMut(R) -> Result<()> + Send,
+        consumer: C,
+        work: impl Fn(T, Turn<'_, C>) -> Taken + Sync,
     ) -> Result<()> {
-        if self.pool.is_none() {
-            return items.map(work).try_for_each(consume);
-        }
         let items = Mutex::new(items.fuse().enumerate());
-        let turn = Mutex::new(Turn {
-            next: 0,
-            consume,
-            is_over: false,
-            failed: None,
-        });
-        let passed = Condvar::new();
+        let turns = Turns {
+            state: Mutex::new(State {
+                next: 0,
+                consumer,
+                is_over: false,
+                failed: None,
+            }),
+            passed: Condvar::new(),
+        };
         let take_turns = || {
             loop {
                 let item = lock(&items).next();
                 let Some((number, item)) = item else { return };
-                let result = work(item);
-                let mut turn = lock(&turn);
-                while turn.next != number && !turn.is_over {
-                    turn = passed.wait(turn).unwrap_or_else(PoisonError::into_inner);
-                }
-                if turn.is_over {
+                let turn = Turn {
+                    number,
+                    turns: &turns,
+                };
+                if work(item, turn).is_over {
                     return;
                 }
-                turn.failed = (turn.consume)(result).err();
-                turn.is_over = turn.failed.is_some();
-                turn.next += 1;
-                passed.notify_all();
             }
         };
         let each = || {
             // Nobody waits for one that panicked.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(take_turns)) {
-                lock(&turn).is_over = true;
-                passed.notify_all();
+                lock(&turns.state).is_over = true;
+                turns.passed.notify_all();
                 resume_unwind(panic);
             }
         };
+        let threads = match self.is_parallel() {
+            true => self.threads + WAITING,
+            false => 1,
+        };
         std::thread::scope(|scope| {
             // This thread is one of them. Where the system has no more, fewer do.
-            for index in 1..self.threads + WAITING {
+            for index in 1..threads {
                 let thread = std::thread::Builder::new().name(format!("turn-{index}"));
                 if thread.spawn_scoped(scope, each).is_err() {
                     break;
@@ -106,8 +104,9 @@ impl Pipeline {
             }
             each();
         });
-        let turn = turn.into_inner().unwrap_or_else(PoisonError::into_inner);
-        turn.failed.map_or(Ok(()), Err)
+        let state = turns.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        state.failed.map_or(Ok(()), Err)
     }
 
     /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items, on this thread.
@@ -149,13 +148,49 @@ impl Pipeline {
     }
 }
 
-/// Whose result is consumed next.
-struct Turn<C> {
+/// A place in the order of the items.
+pub struct Turn<'t, C> {
+    number: usize,
+    turns: &'t Turns<C>,
+}
+
+/// Says that a turn was taken.
+pub struct Taken {
+    is_over: bool,
+}
+
+struct Turns<C> {
+    state: Mutex<State<C>>,
+    passed: Condvar,
+}
+
+struct State<C> {
+    /// Whose turn it is.
     next: usize,
-    consume: C,
+    consumer: C,
     /// After a failure nothing more is consumed.
     is_over: bool,
     failed: Option<Error>,
+}
+
+impl<C> Turn<'_, C> {
+    /// Waits until all before have taken their turns, and has the consumer to itself then.
+    pub fn take(self, consume: impl FnOnce(&mut C) -> Result<()>) -> Taken {
+        let Turns { state, passed } = self.turns;
+        let mut state = lock(state);
+        while state.next != self.number && !state.is_over {
+            state = passed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if !state.is_over {
+            state.failed = consume(&mut state.consumer).err();
+            state.is_over = state.failed.is_some();
+            state.next += 1;
+            passed.notify_all();
+        }
+        Taken {
+            is_over: state.is_over,
+        }
+    }
 }
 
 /// Locks; after a panic of somebody else, too: it is passed on when all threads have ended.
@@ -173,19 +208,24 @@ mod tests {
         for threads in [1, 2, 8] {
             let pipeline = Pipeline::new(Some(threads));
             let twice = |number| number * 2;
-            let results = Mutex::new(Vec::new());
+            let mut results = Vec::new();
             let push = |result| {
-                lock(&results).push(result);
+                results.push(result);
                 Ok(())
             };
             pipeline.run(0..1000, twice, push).unwrap();
-            pipeline.run_in_turn(0..1000, twice, push).unwrap();
+            let take_turn = |number, turn: Turn<'_, &mut Vec<_>>| {
+                let result = twice(number);
+                turn.take(|results| {
+                    results.push(result);
+                    Ok(())
+                })
+            };
+            pipeline
+                .run_in_turn(0..1000, &mut results, take_turn)
+                .unwrap();
             let expected = || (0..1000).map(twice);
-            assert!(
-                expected()
-                    .chain(expected())
-                    .eq(lock(&results).iter().copied())
-            );
+            assert!(expected().chain(expected()).eq(results));
         }
     }
 
@@ -203,18 +243,19 @@ mod tests {
         let same = |number| number;
         assert!(pipeline.run(0.., same, stop_at_five).is_err());
         assert_eq!(seen.swap(0, Ordering::Relaxed), 6);
-        assert!(pipeline.run_in_turn(0.., same, stop_at_five).is_err());
+        let take_turn = |number, turn: Turn<'_, _>| turn.take(|_: &mut ()| stop_at_five(number));
+        assert!(pipeline.run_in_turn(0.., (), take_turn).is_err());
         assert_eq!(seen.into_inner(), 6);
     }
 
     #[test]
     fn a_panic_in_turn_ends_all_threads() {
         let pipeline = Pipeline::new(Some(4));
-        let work = |number: u64| match number {
+        let take_turn = |number: u64, turn: Turn<'_, _>| match number {
             7 => panic!("a fault"),
-            _ => number,
+            _ => turn.take(|()| Ok(())),
         };
-        let run = || pipeline.run_in_turn(0..1000, work, |_| Ok(()));
+        let run = || pipeline.run_in_turn(0..1000, (), take_turn);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

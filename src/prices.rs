@@ -125,7 +125,8 @@ fn is_sane(price: &ModelPrice) -> bool {
 }
 
 fn is_day(text: &str) -> bool {
-    crate::timestamp::normalize(&format!("{text}T00:00:00.000Z")).is_some() && text.len() == 10
+    let midnight = format!("{text}T00:00:00.000Z");
+    crate::timestamp::normalize(midnight.into()).is_some() && text.len() == 10
 }
 
 fn from_csv(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, String> {

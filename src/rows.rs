@@ -1,10 +1,17 @@
 //! One plain struct per table that the importer fills, in the words of `sql/schema.sql`, where each column is explained.
 //!
 //! Keys that only the database can give (`file_id`, `message_id`, ...) are 0 until the loader sets them.
+//!
+//! Rows of lines borrow their texts from the lines, as far as these have no escapes: a message has some twenty, most of them
+//! short. Who keeps a row longer than its chunk makes it its own with `into_owned`.
 
 use crate::error::Result;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use std::borrow::Cow;
+
+/// A text of a line.
+pub type Text<'a> = Cow<'a, str>;
 
 /// A row of a table.
 pub trait Row: Sized {
@@ -52,48 +59,64 @@ fn bind(statement: &mut Statement<'_>, values: &[ValueRef<'_>]) -> rusqlite::Res
 
 /// What a column can hold.
 trait Field {
+    /// The same without what is borrowed.
+    type Owned;
+
     fn value(&self) -> ValueRef<'_>;
+
+    fn into_owned(self) -> Self::Owned;
 }
 
-impl Field for i64 {
-    fn value(&self) -> ValueRef<'_> {
-        ValueRef::Integer(*self)
-    }
+/// Declares columns that borrow nothing.
+macro_rules! fields {
+    ($( $type:ty => |$field:ident| $value:expr ),* $(,)?) => { $(
+        impl Field for $type {
+            type Owned = $type;
+
+            fn value(&self) -> ValueRef<'_> {
+                let $field = self;
+                $value
+            }
+
+            fn into_owned(self) -> $type {
+                self
+            }
+        }
+    )* };
 }
 
-impl Field for bool {
-    fn value(&self) -> ValueRef<'_> {
-        ValueRef::Integer(i64::from(*self))
-    }
+fields! {
+    i64 => |number| ValueRef::Integer(*number),
+    bool => |flag| ValueRef::Integer(i64::from(*flag)),
+    f64 => |number| ValueRef::Real(*number),
+    String => |text| ValueRef::Text(text.as_bytes()),
+    &'static str => |text| ValueRef::Text(text.as_bytes()),
+    Vec<u8> => |bytes| ValueRef::Blob(bytes),
+    [u8; 16] => |hash| ValueRef::Blob(hash),
+    [u8; 32] => |hash| ValueRef::Blob(hash),
 }
 
-impl Field for f64 {
-    fn value(&self) -> ValueRef<'_> {
-        ValueRef::Real(*self)
-    }
-}
+impl Field for Text<'_> {
+    type Owned = Text<'static>;
 
-impl Field for String {
     fn value(&self) -> ValueRef<'_> {
         ValueRef::Text(self.as_bytes())
     }
-}
 
-impl Field for &'static str {
-    fn value(&self) -> ValueRef<'_> {
-        ValueRef::Text(self.as_bytes())
-    }
-}
-
-impl Field for Vec<u8> {
-    fn value(&self) -> ValueRef<'_> {
-        ValueRef::Blob(self)
+    fn into_owned(self) -> Text<'static> {
+        Cow::Owned(Cow::into_owned(self))
     }
 }
 
 impl<T: Field> Field for Option<T> {
+    type Owned = Option<T::Owned>;
+
     fn value(&self) -> ValueRef<'_> {
         self.as_ref().map_or(ValueRef::Null, Field::value)
+    }
+
+    fn into_owned(self) -> Option<T::Owned> {
+        self.map(Field::into_owned)
     }
 }
 
@@ -101,14 +124,18 @@ impl<T: Field> Field for Option<T> {
 macro_rules! tables {
     ($(
         $(#[$meta:meta])*
-        $table:literal => $name:ident { $( $column:literal => $field:ident : $type:ty ),* $(,)? }
+        $table:literal => $name:ident $(<$line:lifetime>)? {
+            $( $column:literal => $field:ident : $type:ty ),* $(,)?
+        }
     )*) => { $(
         $(#[$meta])*
         #[derive(Debug, Default, Clone)]
         #[allow(missing_docs)]
-        pub struct $name { $( pub $field: $type ),* }
+        pub struct $name $(<$line>)? { $( pub $field: $type ),* }
 
-        impl Row for $name {
+        own! { $name $(<$line>)? { $($field),* } }
+
+        impl $(<$line>)? Row for $name $(<$line>)? {
             const TABLE: &'static str = $table;
             const COLUMNS: &'static [&'static str] = &[$($column),*];
 
@@ -117,6 +144,19 @@ macro_rules! tables {
             }
         }
     )* };
+}
+
+/// How a row that borrows becomes its own.
+macro_rules! own {
+    ($name:ident { $( $field:ident ),* }) => {};
+    ($name:ident <$line:lifetime> { $( $field:ident ),* }) => {
+        impl $name<'_> {
+            /// The same, borrowing nothing.
+            pub fn into_owned(self) -> $name<'static> {
+                $name { $( $field: Field::into_owned(self.$field) ),* }
+            }
+        }
+    };
 }
 
 tables! {
@@ -166,64 +206,64 @@ tables! {
     }
 
     /// A chain record.
-    "messages" => Message {
+    "messages" => Message<'a> {
         "message_id" => message_id: i64,
-        "uuid" => uuid: String,
-        "parent_uuid" => parent_uuid: Option<String>,
+        "uuid" => uuid: Text<'a>,
+        "parent_uuid" => parent_uuid: Option<Text<'a>>,
         "parent_message_id" => parent_message_id: Option<i64>,
-        "logical_parent_uuid" => logical_parent_uuid: Option<String>,
+        "logical_parent_uuid" => logical_parent_uuid: Option<Text<'a>>,
         "logical_parent_message_id" => logical_parent_message_id: Option<i64>,
-        "session_id" => session_id: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
         "agent_key" => agent_key: Option<i64>,
-        "agent_id" => agent_id: Option<String>,
+        "agent_id" => agent_id: Option<Text<'a>>,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
         "byte_offset" => byte_offset: i64,
         "byte_length" => byte_length: i64,
-        "type" => kind: Option<String>,
-        "subtype" => subtype: Option<String>,
-        "role" => role: Option<String>,
+        "type" => kind: Option<Text<'a>>,
+        "subtype" => subtype: Option<Text<'a>>,
+        "role" => role: Option<Text<'a>>,
         "prompt_kind" => prompt_kind: Option<&'static str>,
-        "machine_kind" => machine_kind: Option<String>,
-        "prompt_text" => prompt_text: Option<String>,
-        "command_name" => command_name: Option<String>,
-        "command_arguments" => command_arguments: Option<String>,
-        "plan_session_id" => plan_session_id: Option<String>,
-        "model" => model: Option<String>,
+        "machine_kind" => machine_kind: Option<Text<'a>>,
+        "prompt_text" => prompt_text: Option<Text<'a>>,
+        "command_name" => command_name: Option<Text<'a>>,
+        "command_arguments" => command_arguments: Option<Text<'a>>,
+        "plan_session_id" => plan_session_id: Option<Text<'a>>,
+        "model" => model: Option<Text<'a>>,
         "api_response_id" => api_response_id: Option<i64>,
-        "request_id" => request_id: Option<String>,
-        "stop_reason" => stop_reason: Option<String>,
-        "prompt_id" => prompt_id: Option<String>,
-        "permission_mode" => permission_mode: Option<String>,
-        "prompt_source" => prompt_source: Option<String>,
-        "origin_kind" => origin_kind: Option<String>,
-        "effort" => effort: Option<String>,
-        "attribution_skill" => attribution_skill: Option<String>,
-        "attribution_plugin" => attribution_plugin: Option<String>,
-        "attribution_agent" => attribution_agent: Option<String>,
-        "attribution_mcp_server" => attribution_mcp_server: Option<String>,
-        "attribution_mcp_tool" => attribution_mcp_tool: Option<String>,
-        "error" => error: Option<String>,
-        "interrupted_message_id" => interrupted_message_id: Option<String>,
-        "tool_denial_kind" => tool_denial_kind: Option<String>,
-        "user_feedback" => user_feedback: Option<String>,
-        "tool_use_id" => tool_use_id: Option<String>,
-        "parent_tool_use_id" => parent_tool_use_id: Option<String>,
-        "source_tool_use_id" => source_tool_use_id: Option<String>,
-        "forked_from_session_id" => forked_from_session_id: Option<String>,
-        "origin_session_id" => origin_session_id: Option<String>,
-        "session_kind" => session_kind: Option<String>,
-        "team_name" => team_name: Option<String>,
-        "agent_name" => agent_name: Option<String>,
-        "cwd" => cwd: Option<String>,
-        "git_branch" => git_branch: Option<String>,
-        "version" => version: Option<String>,
-        "entrypoint" => entrypoint: Option<String>,
-        "user_type" => user_type: Option<String>,
-        "slug" => slug: Option<String>,
-        "level" => level: Option<String>,
-        "content_hash" => content_hash: Vec<u8>,
-        "extra_json" => extra_json: Option<String>,
+        "request_id" => request_id: Option<Text<'a>>,
+        "stop_reason" => stop_reason: Option<Text<'a>>,
+        "prompt_id" => prompt_id: Option<Text<'a>>,
+        "permission_mode" => permission_mode: Option<Text<'a>>,
+        "prompt_source" => prompt_source: Option<Text<'a>>,
+        "origin_kind" => origin_kind: Option<Text<'a>>,
+        "effort" => effort: Option<Text<'a>>,
+        "attribution_skill" => attribution_skill: Option<Text<'a>>,
+        "attribution_plugin" => attribution_plugin: Option<Text<'a>>,
+        "attribution_agent" => attribution_agent: Option<Text<'a>>,
+        "attribution_mcp_server" => attribution_mcp_server: Option<Text<'a>>,
+        "attribution_mcp_tool" => attribution_mcp_tool: Option<Text<'a>>,
+        "error" => error: Option<Text<'a>>,
+        "interrupted_message_id" => interrupted_message_id: Option<Text<'a>>,
+        "tool_denial_kind" => tool_denial_kind: Option<Text<'a>>,
+        "user_feedback" => user_feedback: Option<Text<'a>>,
+        "tool_use_id" => tool_use_id: Option<Text<'a>>,
+        "parent_tool_use_id" => parent_tool_use_id: Option<Text<'a>>,
+        "source_tool_use_id" => source_tool_use_id: Option<Text<'a>>,
+        "forked_from_session_id" => forked_from_session_id: Option<Text<'a>>,
+        "origin_session_id" => origin_session_id: Option<Text<'a>>,
+        "session_kind" => session_kind: Option<Text<'a>>,
+        "team_name" => team_name: Option<Text<'a>>,
+        "agent_name" => agent_name: Option<Text<'a>>,
+        "cwd" => cwd: Option<Text<'a>>,
+        "git_branch" => git_branch: Option<Text<'a>>,
+        "version" => version: Option<Text<'a>>,
+        "entrypoint" => entrypoint: Option<Text<'a>>,
+        "user_type" => user_type: Option<Text<'a>>,
+        "slug" => slug: Option<Text<'a>>,
+        "level" => level: Option<Text<'a>>,
+        "content_hash" => content_hash: [u8; 16],
+        "extra_json" => extra_json: Option<Text<'a>>,
         "is_sidechain" => is_sidechain: Option<bool>,
         "is_meta" => is_meta: Option<bool>,
         "is_compact_summary" => is_compact_summary: Option<bool>,
@@ -231,7 +271,7 @@ tables! {
         "has_string_content" => has_string_content: Option<bool>,
         "has_own_session" => has_own_session: Option<bool>,
         "duration_ms" => duration_ms: Option<i64>,
-        "sent_at" => sent_at: Option<String>,
+        "sent_at" => sent_at: Option<Text<'a>>,
     }
 
     /// A further line with the uuid of a message.
@@ -251,59 +291,59 @@ tables! {
     }
 
     /// A block of content.
-    "content_blocks" => ContentBlock {
+    "content_blocks" => ContentBlock<'a> {
         "block_id" => block_id: i64,
         "message_id" => message_id: i64,
         "position" => position: i64,
         "part_number" => part_number: i64,
-        "type" => kind: Option<String>,
+        "type" => kind: Option<Text<'a>>,
         "prompt_kind" => prompt_kind: Option<&'static str>,
-        "text" => text: Option<String>,
+        "text" => text: Option<Text<'a>>,
         "byte_length" => byte_length: Option<i64>,
-        "media_type" => media_type: Option<String>,
-        "content_hash" => content_hash: Option<Vec<u8>>,
-        "extra_json" => extra_json: Option<String>,
+        "media_type" => media_type: Option<Text<'a>>,
+        "content_hash" => content_hash: Option<[u8; 32]>,
+        "extra_json" => extra_json: Option<Text<'a>>,
     }
 
     /// A tool call.
-    "tool_uses" => ToolUse {
-        "tool_use_id" => tool_use_id: String,
+    "tool_uses" => ToolUse<'a> {
+        "tool_use_id" => tool_use_id: Text<'a>,
         "message_id" => message_id: i64,
         "block_id" => block_id: i64,
         "tool_result_id" => tool_result_id: Option<i64>,
-        "name" => name: Option<String>,
-        "mcp_server" => mcp_server: Option<String>,
-        "command" => command: Option<String>,
-        "file_path" => file_path: Option<String>,
-        "pattern" => pattern: Option<String>,
-        "url" => url: Option<String>,
-        "query" => query: Option<String>,
-        "description" => description: Option<String>,
-        "subagent_type" => subagent_type: Option<String>,
-        "skill" => skill: Option<String>,
+        "name" => name: Option<Text<'a>>,
+        "mcp_server" => mcp_server: Option<Text<'a>>,
+        "command" => command: Option<Text<'a>>,
+        "file_path" => file_path: Option<Text<'a>>,
+        "pattern" => pattern: Option<Text<'a>>,
+        "url" => url: Option<Text<'a>>,
+        "query" => query: Option<Text<'a>>,
+        "description" => description: Option<Text<'a>>,
+        "subagent_type" => subagent_type: Option<Text<'a>>,
+        "skill" => skill: Option<Text<'a>>,
         "change_kind" => change_kind: Option<&'static str>,
-        "input_json" => input_json: Option<String>,
+        "input_json" => input_json: Option<Text<'a>>,
         "input_lines_added" => input_lines_added: Option<i64>,
         "input_lines_removed" => input_lines_removed: Option<i64>,
     }
 
     /// An answer to a tool call.
-    "tool_results" => ToolResult {
+    "tool_results" => ToolResult<'a> {
         "tool_result_id" => tool_result_id: i64,
-        "tool_use_id" => tool_use_id: Option<String>,
-        "source_tool_use_id" => source_tool_use_id: Option<String>,
+        "tool_use_id" => tool_use_id: Option<Text<'a>>,
+        "source_tool_use_id" => source_tool_use_id: Option<Text<'a>>,
         "message_id" => message_id: i64,
         "block_id" => block_id: i64,
         "outcome" => outcome: &'static str,
-        "denial_reason" => denial_reason: Option<String>,
-        "agent_id" => agent_id: Option<String>,
-        "workflow_run_id" => workflow_run_id: Option<String>,
-        "background_task_id" => background_task_id: Option<String>,
-        "persisted_name" => persisted_name: Option<String>,
+        "denial_reason" => denial_reason: Option<Text<'a>>,
+        "agent_id" => agent_id: Option<Text<'a>>,
+        "workflow_run_id" => workflow_run_id: Option<Text<'a>>,
+        "background_task_id" => background_task_id: Option<Text<'a>>,
+        "persisted_name" => persisted_name: Option<Text<'a>>,
         "change_kind" => change_kind: Option<&'static str>,
-        "changed_path" => changed_path: Option<String>,
-        "content" => content: Option<String>,
-        "details_json" => details_json: Option<String>,
+        "changed_path" => changed_path: Option<Text<'a>>,
+        "content" => content: Option<Text<'a>>,
+        "details_json" => details_json: Option<Text<'a>>,
         "byte_length" => byte_length: Option<i64>,
         "persisted_bytes" => persisted_bytes: Option<i64>,
         "exit_code" => exit_code: Option<i64>,
@@ -319,22 +359,22 @@ tables! {
     }
 
     /// A commit, push, branch or pull request.
-    "git_operations" => GitOperation {
+    "git_operations" => GitOperation<'a> {
         "tool_result_id" => tool_result_id: i64,
         "kind" => kind: &'static str,
-        "action" => action: Option<String>,
-        "branch" => branch: Option<String>,
-        "commit_sha" => commit_sha: Option<String>,
+        "action" => action: Option<Text<'a>>,
+        "branch" => branch: Option<Text<'a>>,
+        "commit_sha" => commit_sha: Option<Text<'a>>,
         "pr_number" => pr_number: Option<i64>,
-        "pr_url" => pr_url: Option<String>,
+        "pr_url" => pr_url: Option<Text<'a>>,
     }
 
     /// A page fetched or a search made.
-    "web_requests" => WebRequest {
+    "web_requests" => WebRequest<'a> {
         "tool_result_id" => tool_result_id: i64,
         "kind" => kind: &'static str,
-        "url" => url: Option<String>,
-        "query" => query: Option<String>,
+        "url" => url: Option<Text<'a>>,
+        "query" => query: Option<Text<'a>>,
         "status_code" => status_code: Option<i64>,
         "response_bytes" => response_bytes: Option<i64>,
         "search_count" => search_count: Option<i64>,
@@ -351,68 +391,68 @@ tables! {
     }
 
     /// A notice about a task in the background.
-    "task_notifications" => TaskNotification {
+    "task_notifications" => TaskNotification<'a> {
         "message_id" => message_id: Option<i64>,
         "event_id" => event_id: Option<i64>,
         "file_id" => file_id: i64,
         "byte_offset" => byte_offset: i64,
         "position" => position: i64,
-        "session_id" => session_id: Option<String>,
-        "task_id" => task_id: Option<String>,
-        "tool_use_id" => tool_use_id: Option<String>,
-        "status" => status: Option<String>,
-        "summary" => summary: Option<String>,
-        "result" => result: Option<String>,
-        "notified_at" => notified_at: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
+        "task_id" => task_id: Option<Text<'a>>,
+        "tool_use_id" => tool_use_id: Option<Text<'a>>,
+        "status" => status: Option<Text<'a>>,
+        "summary" => summary: Option<Text<'a>>,
+        "result" => result: Option<Text<'a>>,
+        "notified_at" => notified_at: Option<Text<'a>>,
     }
 
     /// A record without a uuid.
-    "events" => Event {
+    "events" => Event<'a> {
         "event_id" => event_id: i64,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
         "byte_offset" => byte_offset: i64,
-        "type" => kind: Option<String>,
-        "session_id" => session_id: Option<String>,
-        "message_uuid" => message_uuid: Option<String>,
-        "related_session_id" => related_session_id: Option<String>,
-        "payload_json" => payload_json: String,
-        "occurred_at" => occurred_at: Option<String>,
+        "type" => kind: Option<Text<'a>>,
+        "session_id" => session_id: Option<Text<'a>>,
+        "message_uuid" => message_uuid: Option<Text<'a>>,
+        "related_session_id" => related_session_id: Option<Text<'a>>,
+        "payload_json" => payload_json: Text<'a>,
+        "occurred_at" => occurred_at: Option<Text<'a>>,
     }
 
     /// A file in a snapshot.
-    "file_backups" => FileBackup {
+    "file_backups" => FileBackup<'a> {
         "event_id" => event_id: i64,
-        "session_id" => session_id: Option<String>,
-        "message_uuid" => message_uuid: Option<String>,
-        "file_path" => file_path: String,
-        "backup_name" => backup_name: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
+        "message_uuid" => message_uuid: Option<Text<'a>>,
+        "file_path" => file_path: Text<'a>,
+        "backup_name" => backup_name: Option<Text<'a>>,
         "version" => version: Option<i64>,
-        "backed_up_at" => backed_up_at: Option<String>,
+        "backed_up_at" => backed_up_at: Option<Text<'a>>,
     }
 
     /// A line of history.jsonl.
-    "history_prompts" => HistoryPrompt {
+    "history_prompts" => HistoryPrompt<'a> {
         "history_prompt_id" => history_prompt_id: i64,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
         "byte_offset" => byte_offset: i64,
-        "session_id" => session_id: Option<String>,
-        "project_path" => project_path: Option<String>,
-        "display" => display: Option<String>,
-        "extra_json" => extra_json: Option<String>,
-        "prompted_at" => prompted_at: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
+        "project_path" => project_path: Option<Text<'a>>,
+        "display" => display: Option<Text<'a>>,
+        "extra_json" => extra_json: Option<Text<'a>>,
+        "prompted_at" => prompted_at: Option<Text<'a>>,
     }
 
     /// A thing pasted into a prompt.
-    "pasted_contents" => PastedContent {
+    "pasted_contents" => PastedContent<'a> {
         "history_prompt_id" => history_prompt_id: i64,
         "paste_number" => paste_number: i64,
-        "kind" => kind: Option<String>,
-        "cache_name" => cache_name: Option<String>,
-        "media_type" => media_type: Option<String>,
-        "content" => content: Option<String>,
-        "extra_json" => extra_json: Option<String>,
+        "kind" => kind: Option<Text<'a>>,
+        "cache_name" => cache_name: Option<Text<'a>>,
+        "media_type" => media_type: Option<Text<'a>>,
+        "content" => content: Option<Text<'a>>,
+        "extra_json" => extra_json: Option<Text<'a>>,
     }
 
     /// A file of paste-cache.
@@ -568,19 +608,19 @@ tables! {
     }
 
     /// A response of the model.
-    "api_responses" => ApiResponse {
+    "api_responses" => ApiResponse<'a> {
         "api_response_id" => api_response_id: i64,
-        "api_message_id" => api_message_id: String,
+        "api_message_id" => api_message_id: Text<'a>,
         "message_id" => message_id: Option<i64>,
-        "session_id" => session_id: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
         "agent_key" => agent_key: Option<i64>,
         "kind" => kind: &'static str,
-        "request_id" => request_id: Option<String>,
-        "model" => model: Option<String>,
-        "service_tier" => service_tier: Option<String>,
-        "speed" => speed: Option<String>,
-        "inference_geo" => inference_geo: Option<String>,
-        "stop_reason" => stop_reason: Option<String>,
+        "request_id" => request_id: Option<Text<'a>>,
+        "model" => model: Option<Text<'a>>,
+        "service_tier" => service_tier: Option<Text<'a>>,
+        "speed" => speed: Option<Text<'a>>,
+        "inference_geo" => inference_geo: Option<Text<'a>>,
+        "stop_reason" => stop_reason: Option<Text<'a>>,
         "usage_quality" => usage_quality: Option<&'static str>,
         "input_tokens" => input_tokens: Option<i64>,
         "output_tokens" => output_tokens: Option<i64>,
@@ -594,26 +634,26 @@ tables! {
         "visible_char_count" => visible_char_count: Option<i64>,
         "line_count" => line_count: Option<i64>,
         "recorded_cost_usd" => recorded_cost_usd: Option<f64>,
-        "responded_at" => responded_at: Option<String>,
+        "responded_at" => responded_at: Option<Text<'a>>,
     }
 
     /// A line that carried usage.
-    "usage_lines" => UsageLine {
+    "usage_lines" => UsageLine<'a> {
         "api_response_id" => api_response_id: i64,
         "message_id" => message_id: i64,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
         "byte_offset" => byte_offset: i64,
-        "session_id" => session_id: Option<String>,
+        "session_id" => session_id: Option<Text<'a>>,
         "agent_key" => agent_key: Option<i64>,
-        "request_id" => request_id: Option<String>,
-        "model" => model: Option<String>,
-        "service_tier" => service_tier: Option<String>,
-        "speed" => speed: Option<String>,
-        "inference_geo" => inference_geo: Option<String>,
-        "stop_reason" => stop_reason: Option<String>,
-        "duplicate_reason" => duplicate_reason: Option<String>,
-        "extra_json" => extra_json: Option<String>,
+        "request_id" => request_id: Option<Text<'a>>,
+        "model" => model: Option<Text<'a>>,
+        "service_tier" => service_tier: Option<Text<'a>>,
+        "speed" => speed: Option<Text<'a>>,
+        "inference_geo" => inference_geo: Option<Text<'a>>,
+        "stop_reason" => stop_reason: Option<Text<'a>>,
+        "duplicate_reason" => duplicate_reason: Option<Text<'a>>,
+        "extra_json" => extra_json: Option<Text<'a>>,
         "input_tokens" => input_tokens: Option<i64>,
         "output_tokens" => output_tokens: Option<i64>,
         "cache_write_tokens" => cache_write_tokens: Option<i64>,
@@ -628,19 +668,19 @@ tables! {
         "is_sidechain" => is_sidechain: bool,
         "is_fork" => is_fork: bool,
         "is_counted" => is_counted: bool,
-        "sent_at" => sent_at: Option<String>,
+        "sent_at" => sent_at: Option<Text<'a>>,
     }
 }
 
 /// What the lines of one chunk come to.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct Rows<'a> {
     /// Chain records, each with what belongs to it.
-    pub messages: Vec<Box<MessageRows>>,
+    pub messages: Vec<Box<MessageRows<'a>>>,
     /// Other records.
-    pub events: Vec<EventRows>,
+    pub events: Vec<EventRows<'a>>,
     /// Lines of `history.jsonl`.
-    pub history_prompts: Vec<HistoryRows>,
+    pub history_prompts: Vec<HistoryRows<'a>>,
     /// What a file is that is read as a whole.
     pub documents: Vec<Document>,
     /// Fragments.
@@ -657,80 +697,171 @@ pub struct Rows {
 
 /// A chain record with what belongs to it.
 #[derive(Debug, Default, Clone)]
-pub struct MessageRows {
+pub struct MessageRows<'a> {
     /// The message.
-    pub message: Message,
+    pub message: Message<'a>,
     /// Its agent, by its id in the session, and where that agent's lines stand.
-    pub agent: Option<Agent>,
+    pub agent: Option<Agent<'a>>,
     /// Its blocks, in order.
-    pub blocks: Vec<BlockRows>,
+    pub blocks: Vec<BlockRows<'a>>,
     /// The usage it carries.
-    pub usage: Option<Usage>,
+    pub usage: Option<Usage<'a>>,
     /// What it tells of agents and the calls that spawned them.
     pub links: Vec<AgentLink>,
     /// The notifications it delivers.
-    pub notifications: Vec<TaskNotification>,
+    pub notifications: Vec<TaskNotification<'a>>,
 }
 
-/// A block with the tool call or result that it is.
+/// A block with the tool call or result that it is. Most are neither, and what they are not takes no room.
 #[derive(Debug, Default, Clone)]
-pub struct BlockRows {
+pub struct BlockRows<'a> {
     /// The block.
-    pub block: ContentBlock,
+    pub block: ContentBlock<'a>,
     /// The call.
-    pub tool_use: Option<ToolUse>,
+    pub tool_use: Option<Box<ToolUse<'a>>>,
     /// The answer.
-    pub tool_result: Option<ToolResult>,
+    pub tool_result: Option<Box<ToolResult<'a>>>,
     /// What the answer tells of git.
-    pub git_operations: Vec<GitOperation>,
+    pub git_operations: Vec<GitOperation<'a>>,
     /// What the answer tells of the web.
-    pub web_request: Option<WebRequest>,
+    pub web_request: Option<Box<WebRequest<'a>>>,
 }
 
 /// An agent as a record names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Agent {
+pub struct Agent<'a> {
     /// The session it serves.
-    pub session_id: String,
+    pub session_id: Text<'a>,
     /// Its id there.
-    pub agent_id: String,
+    pub agent_id: Text<'a>,
     /// Where its lines stand.
     pub layout: &'static str,
     /// The run of the workflow it belongs to, by its folder.
-    pub workflow_run_id: Option<String>,
+    pub workflow_run_id: Option<Text<'a>>,
 }
 
 /// Usage of a response.
 #[derive(Debug, Default, Clone)]
-pub struct Usage {
+pub struct Usage<'a> {
     /// `message.id`, else the uuid.
-    pub api_message_id: String,
+    pub api_message_id: Text<'a>,
     /// The agent that is charged, when it is another than the message's: a progress record tells of it.
-    pub agent: Option<Agent>,
+    pub agent: Option<Agent<'a>>,
     /// The numbers.
-    pub line: UsageLine,
+    pub line: UsageLine<'a>,
 }
 
 /// A record without a uuid, with what belongs to it.
 #[derive(Debug, Default)]
-pub struct EventRows {
+pub struct EventRows<'a> {
     /// The event.
-    pub event: Event,
+    pub event: Event<'a>,
     /// The files of a snapshot.
-    pub file_backups: Vec<FileBackup>,
+    pub file_backups: Vec<FileBackup<'a>>,
     /// What it tells of agents and the calls that spawned them.
     pub links: Vec<AgentLink>,
     /// The notifications that were queued.
-    pub notifications: Vec<TaskNotification>,
+    pub notifications: Vec<TaskNotification<'a>>,
 }
 
 /// A line of `history.jsonl`, with what was pasted.
 #[derive(Debug, Default)]
-pub struct HistoryRows {
+pub struct HistoryRows<'a> {
     /// The prompt.
-    pub prompt: HistoryPrompt,
+    pub prompt: HistoryPrompt<'a>,
     /// What was pasted.
-    pub pasted_contents: Vec<PastedContent>,
+    pub pasted_contents: Vec<PastedContent<'a>>,
+}
+
+impl Rows<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> Rows<'static> {
+        Rows {
+            messages: own(self.messages, |rows| Box::new(rows.into_owned())),
+            events: own(self.events, EventRows::into_owned),
+            history_prompts: own(self.history_prompts, HistoryRows::into_owned),
+            documents: self.documents,
+            rejected_lines: self.rejected_lines,
+            unknown_kinds: self.unknown_kinds,
+            newline_count: self.newline_count,
+            blank_line_count: self.blank_line_count,
+            has_tail: self.has_tail,
+        }
+    }
+}
+
+impl MessageRows<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> MessageRows<'static> {
+        MessageRows {
+            message: self.message.into_owned(),
+            agent: self.agent.map(Agent::into_owned),
+            blocks: own(self.blocks, BlockRows::into_owned),
+            usage: self.usage.map(Usage::into_owned),
+            links: self.links,
+            notifications: own(self.notifications, TaskNotification::into_owned),
+        }
+    }
+}
+
+impl BlockRows<'_> {
+    fn into_owned(self) -> BlockRows<'static> {
+        BlockRows {
+            block: self.block.into_owned(),
+            tool_use: self.tool_use.map(|call| Box::new(call.into_owned())),
+            tool_result: self.tool_result.map(|result| Box::new(result.into_owned())),
+            git_operations: own(self.git_operations, GitOperation::into_owned),
+            web_request: self
+                .web_request
+                .map(|request| Box::new(request.into_owned())),
+        }
+    }
+}
+
+impl Agent<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> Agent<'static> {
+        Agent {
+            session_id: Field::into_owned(self.session_id),
+            agent_id: Field::into_owned(self.agent_id),
+            layout: self.layout,
+            workflow_run_id: self.workflow_run_id.into_owned(),
+        }
+    }
+}
+
+impl Usage<'_> {
+    fn into_owned(self) -> Usage<'static> {
+        Usage {
+            api_message_id: Field::into_owned(self.api_message_id),
+            agent: self.agent.map(Agent::into_owned),
+            line: self.line.into_owned(),
+        }
+    }
+}
+
+impl EventRows<'_> {
+    fn into_owned(self) -> EventRows<'static> {
+        EventRows {
+            event: self.event.into_owned(),
+            file_backups: own(self.file_backups, FileBackup::into_owned),
+            links: self.links,
+            notifications: own(self.notifications, TaskNotification::into_owned),
+        }
+    }
+}
+
+impl HistoryRows<'_> {
+    fn into_owned(self) -> HistoryRows<'static> {
+        HistoryRows {
+            prompt: self.prompt.into_owned(),
+            pasted_contents: own(self.pasted_contents, PastedContent::into_owned),
+        }
+    }
+}
+
+fn own<T, O>(rows: Vec<T>, into_owned: impl FnMut(T) -> O) -> Vec<O> {
+    rows.into_iter().map(into_owned).collect()
 }
 
 impl Document {
@@ -791,9 +922,9 @@ pub struct UnknownKind {
     pub line_number: i64,
 }
 
-impl UsageLine {
+impl UsageLine<'_> {
     /// Says that it is the line of a message.
-    pub fn of(&mut self, message: &Message) {
+    pub fn of(&mut self, message: &Message<'_>) {
         self.message_id = message.message_id;
         self.file_id = message.file_id;
         self.line_number = message.line_number;
@@ -801,16 +932,16 @@ impl UsageLine {
     }
 }
 
-impl ToolUse {
+impl ToolUse<'_> {
     /// Whether nothing but its answer depends on it: what a search found counts for its response.
     pub fn is_plain(&self) -> bool {
         self.name.as_deref() != Some("WebSearch")
     }
 }
 
-impl TaskNotification {
+impl<'a> TaskNotification<'a> {
     /// Says that a message delivers it.
-    pub fn deliver(&mut self, message: &Message) {
+    pub fn deliver(&mut self, message: &Message<'a>) {
         self.message_id = Some(message.message_id);
         self.file_id = message.file_id;
         self.byte_offset = message.byte_offset;
@@ -819,7 +950,7 @@ impl TaskNotification {
     }
 
     /// Says that an event queued it.
-    pub fn queue(&mut self, event: &Event) {
+    pub fn queue(&mut self, event: &Event<'a>) {
         self.event_id = Some(event.event_id);
         self.file_id = event.file_id;
         self.byte_offset = event.byte_offset;

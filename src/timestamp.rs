@@ -18,9 +18,9 @@ pub fn seconds_since(text: &str) -> Option<u64> {
 }
 
 /// A timestamp as transcripts have it, in our form; `None` for what is no time. Nearly all are in our form already.
-pub fn normalize(text: &str) -> Option<Cow<'_, str>> {
-    if is_normal(text) {
-        return Some(Cow::Borrowed(text));
+pub fn normalize(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    if is_normal(&text) {
+        return Some(text);
     }
     let moment = OffsetDateTime::parse(text.trim(), &Rfc3339).ok()?;
     in_range(moment).then(|| Cow::Owned(format(moment)))
@@ -74,17 +74,17 @@ mod tests {
     #[test]
     fn a_time_in_our_form_is_borrowed() {
         let text = "2026-01-31T09:15:00.000Z";
-        assert!(matches!(normalize(text), Some(Cow::Borrowed(same)) if same == text));
+        assert!(matches!(normalize(text.into()), Some(Cow::Borrowed(same)) if same == text));
     }
 
     #[test]
     fn other_offsets_and_precisions_become_utc_milliseconds() {
         assert_eq!(
-            normalize("2026-01-31T10:15:00+01:00").unwrap(),
+            normalize("2026-01-31T10:15:00+01:00".into()).unwrap(),
             "2026-01-31T09:15:00.000Z"
         );
         assert_eq!(
-            normalize("2026-01-31T09:15:00.123456Z").unwrap(),
+            normalize("2026-01-31T09:15:00.123456Z".into()).unwrap(),
             "2026-01-31T09:15:00.123Z"
         );
         assert_eq!(
@@ -101,7 +101,7 @@ mod tests {
             "2026-13-01T00:00:00.000Z",
             "2026-02-30T00:00:00.000Z",
         ] {
-            assert_eq!(normalize(text), None, "{text}");
+            assert_eq!(normalize(text.into()), None, "{text}");
         }
         assert_eq!(from_milliseconds(i64::MAX), None);
     }

@@ -8,7 +8,7 @@ use crate::archive;
 use crate::discover::classify;
 use crate::error::{Error, Result};
 use crate::normalize::{copy_json, normalize_line};
-use crate::rows::{Message, MessageCopy, MessageRows, Rows};
+use crate::rows::{Message, MessageCopy, MessageRows, Rows, Text};
 use rusqlite::{Connection, Row};
 use std::cmp::Ordering;
 use std::io;
@@ -67,7 +67,7 @@ pub enum Winner {
     /// The one that arrived.
     New,
     /// One that was a copy until now: its content comes from the archive.
-    Archived(Box<MessageRows>),
+    Archived(Box<MessageRows<'static>>),
 }
 
 impl Line {
@@ -80,17 +80,18 @@ impl Line {
     }
 
     /// The line of a message that arrives.
-    pub fn of_rows(connection: &Connection, message: &Message) -> Result<Line> {
+    pub fn of_rows(connection: &Connection, message: &Message<'_>) -> Result<Line> {
+        let owned = |text: &Option<Text<'_>>| text.as_deref().map(str::to_string);
         let line = Line {
             message_id: message.message_id,
             file_id: message.file_id,
             line_number: message.line_number,
             byte_offset: message.byte_offset,
             byte_length: message.byte_length,
-            session_id: message.session_id.clone(),
-            content_hash: message.content_hash.clone(),
-            sent_at: message.sent_at.clone(),
-            forked_from_session_id: message.forked_from_session_id.clone(),
+            session_id: owned(&message.session_id),
+            content_hash: message.content_hash.to_vec(),
+            sent_at: owned(&message.sent_at),
+            forked_from_session_id: owned(&message.forked_from_session_id),
             file: FileKey::default(),
         };
         line.with_file(connection)
@@ -240,8 +241,13 @@ fn winner(lines: &[Line]) -> usize {
 }
 
 /// The message of a line that is no longer at hand, by its file, line and offset and the path of its file.
-pub fn from_bytes(position: (i64, i64, i64), path: &str, bytes: &[u8]) -> Result<Box<MessageRows>> {
+pub fn from_bytes(
+    position: (i64, i64, i64),
+    path: &str,
+    bytes: &[u8],
+) -> Result<Box<MessageRows<'static>>> {
     let (file_id, line_number, byte_offset) = position;
+    let place = classify(path);
     let mut rows = Rows::default();
     let whole = crate::read::Line {
         offset: byte_offset.cast_unsigned(),
@@ -249,12 +255,12 @@ pub fn from_bytes(position: (i64, i64, i64), path: &str, bytes: &[u8]) -> Result
         is_complete: true,
         is_continued: false,
     };
-    normalize_line(&whole, line_number, &classify(path), &mut rows);
+    normalize_line(&whole, line_number, &place, &mut rows);
     let lost = || {
         let error = io::Error::other("the archive no longer holds the record it held");
         Error::Io(Path::new(path).to_path_buf(), error)
     };
     let mut rows = rows.messages.pop().ok_or_else(lost)?;
     rows.message.file_id = file_id;
-    Ok(rows)
+    Ok(Box::new(rows.into_owned()))
 }

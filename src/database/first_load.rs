@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::pipeline::Pipeline;
 use crate::rows::{
     Agent, AgentLink, ArchiveChunk, BlockRows, EventRows, File, Insert, Message, MessageRows, Rows,
-    ToolResult, ToolUse, Usage,
+    Text, ToolResult, ToolUse, Usage,
 };
 use crate::timestamp;
 use rusqlite::Connection;
@@ -41,11 +41,18 @@ pub struct FirstLoad {
     calls: KnownIds,
     /// Responses that are not written yet.
     new_responses: BTreeMap<i64, NewResponse>,
-    /// Calls that are not written yet: they wait for their answer until their file ends. By their blocks.
-    open_calls: BTreeMap<i64, (ToolUse, Option<i64>)>,
-    open_blocks: HashMap<String, i64>,
-    open_bytes: usize,
+    /// Calls of the open file that are not written yet.
+    open_calls: OpenCalls<'static>,
     rest: Rest,
+}
+
+/// Calls that wait for their answer until their file ends: by their ids, with the time they were made at. Most are answered
+/// in the chunk they stand in.
+#[derive(Default)]
+struct OpenCalls<'a> {
+    calls: HashMap<Text<'a>, (Box<ToolUse<'a>>, i64)>,
+    /// Of their inputs.
+    bytes: usize,
 }
 
 /// What is left to be done when the file is a database again.
@@ -55,9 +62,9 @@ struct Rest {
     files: Vec<(i64, String)>,
     projects: Vec<String>,
     project_ids: HashMap<String, i64>,
-    agents: Vec<Agent>,
+    agents: Vec<Agent<'static>>,
     agent_keys: HashMap<(String, String), i64>,
-    known_agents: HashMap<Agent, i64>,
+    known_agents: HashMap<Agent<'static>, i64>,
     links: BTreeSet<AgentLink>,
     models: BTreeSet<String>,
     unknown_kinds: UnknownKinds,
@@ -114,9 +121,7 @@ impl FirstLoad {
             responses: KnownIds::default(),
             calls: KnownIds::default(),
             new_responses: BTreeMap::new(),
-            open_calls: BTreeMap::new(),
-            open_blocks: HashMap::new(),
-            open_bytes: 0,
+            open_calls: OpenCalls::default(),
             rest: Rest::default(),
         })
     }
@@ -172,40 +177,49 @@ impl FirstLoad {
         if let Some((_, file)) = self.open.take() {
             self.file.insert(&file)?;
         }
-        self.write_open_calls()
+        let mut calls = std::mem::take(&mut self.open_calls);
+        self.write_open_calls(&mut calls)
     }
 
-    fn write_rows(&mut self, rows: Rows, file_id: i64, path: &str, first_line: i64) -> Result<()> {
-        for mut message in rows.messages {
+    fn write_rows(
+        &mut self,
+        rows: &mut Rows<'_>,
+        file_id: i64,
+        path: &str,
+        first_line: i64,
+    ) -> Result<()> {
+        let mut calls = std::mem::take(&mut self.open_calls);
+        for message in &mut rows.messages {
             message.message.file_id = file_id;
             message.message.line_number += first_line;
-            self.write_message(message)?;
+            self.write_message(message, &mut calls)?;
         }
-        for mut event in rows.events {
+        self.open_calls = calls.into_owned();
+        for event in &mut rows.events {
             event.event.file_id = file_id;
             event.event.line_number += first_line;
             self.write_event(event)?;
         }
-        for mut rows in rows.history_prompts {
+        for rows in &mut rows.history_prompts {
             self.last_history_id += 1;
             rows.prompt.history_prompt_id = self.last_history_id;
             rows.prompt.file_id = file_id;
             rows.prompt.line_number += first_line;
             self.file.insert(&rows.prompt)?;
-            for mut pasted in rows.pasted_contents {
+            for pasted in &mut rows.pasted_contents {
                 pasted.history_prompt_id = self.last_history_id;
-                self.file.insert(&pasted)?;
+                self.file.insert(pasted)?;
             }
             self.rest.counts.events += 1;
         }
-        for document in rows.documents {
+        for document in rows.documents.drain(..) {
             document.insert(file_id, &mut self.file)?;
         }
-        for mut line in rows.rejected_lines {
+        for line in &mut rows.rejected_lines {
             line.file_id = file_id;
             line.line_number += first_line;
-            self.rest.counts.reject(path, &line);
-            self.file.insert(&line)?;
+            self.rest.counts.reject(path, line);
+            self.file.insert(line)?;
         }
         self.rest
             .unknown_kinds
@@ -213,17 +227,28 @@ impl FirstLoad {
         Ok(())
     }
 
-    fn write_message(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
-        let message = &mut rows.message;
-        self.rest
-            .tell(message, self.open.as_ref().map(|(_, file)| file));
-        let calls = || {
-            let blocks = rows.blocks.iter();
-            blocks.filter_map(|block| Some(block.tool_use.as_ref()?.tool_use_id.as_str()))
+    fn write_message<'a>(
+        &mut self,
+        rows: &mut MessageRows<'a>,
+        calls: &mut OpenCalls<'a>,
+    ) -> Result<()> {
+        let MessageRows {
+            message,
+            agent,
+            blocks,
+            usage,
+            links,
+            notifications,
+        } = rows;
+        let file = self.open.as_ref().map(|(_, file)| file);
+        self.rest.tell(message, file);
+        let ids = || {
+            let blocks = blocks.iter();
+            blocks.filter_map(|block| Some(&*block.tool_use.as_ref()?.tool_use_id))
         };
         let is_repeated =
-            |id| self.calls.get(id).is_some() || calls().filter(|other| *other == id).count() > 1;
-        if self.messages.get(&message.uuid).is_some() || calls().any(is_repeated) {
+            |id| self.calls.get(id).is_some() || ids().filter(|other| *other == id).count() > 1;
+        if self.messages.get(&message.uuid).is_some() || ids().any(is_repeated) {
             self.rest.later.push(Later {
                 file_id: message.file_id,
                 line_number: message.line_number,
@@ -232,22 +257,15 @@ impl FirstLoad {
             });
             return Ok(());
         }
-        let find = |uuid: &Option<String>| uuid.as_ref().and_then(|uuid| self.messages.get(uuid));
+        let find = |uuid: &Option<Text<'_>>| self.messages.get(uuid.as_deref()?);
         message.parent_message_id = find(&message.parent_uuid);
         message.logical_parent_message_id = find(&message.logical_parent_uuid);
         message.message_id = self.messages.add(&message.uuid);
-        message.agent_key = rows.agent.take().map(|agent| self.rest.agent_key(agent));
+        message.agent_key = agent.as_ref().map(|agent| self.rest.agent_key(agent));
         self.rest.counts.messages += 1;
-        if let Some(usage) = rows.usage.take() {
-            self.write_usage(usage, &mut rows.message)?;
+        if let Some(usage) = usage {
+            self.write_usage(usage, message)?;
         }
-        let MessageRows {
-            message,
-            links,
-            notifications,
-            blocks,
-            ..
-        } = &mut *rows;
         self.file.insert(message)?;
         self.rest
             .link(std::mem::take(links), message.session_id.as_deref());
@@ -255,16 +273,16 @@ impl FirstLoad {
             notification.deliver(message);
             self.file.insert(notification)?;
         }
-        for block in std::mem::take(blocks) {
-            self.write_block(block, message)?;
+        for block in blocks {
+            self.write_block(block, message, calls)?;
         }
         Ok(())
     }
 
     /// Notes the usage of a line: with its response, if that is not written yet.
-    fn write_usage(&mut self, usage: Usage, message: &mut Message) -> Result<()> {
-        let mut line = usage.line;
-        line.agent_key = match usage.agent {
+    fn write_usage(&mut self, usage: &mut Usage<'_>, message: &mut Message<'_>) -> Result<()> {
+        let line = &mut usage.line;
+        line.agent_key = match &usage.agent {
             Some(agent) => Some(self.rest.agent_key(agent)),
             None => message.agent_key,
         };
@@ -284,16 +302,16 @@ impl FirstLoad {
             message.api_response_id = Some(line.api_response_id);
         }
         line.of(message);
-        if let Some(model) = &line.model
+        if let Some(model) = line.model.as_deref()
             && !self.rest.models.contains(model)
         {
-            self.rest.models.insert(model.clone());
+            self.rest.models.insert(model.to_string());
         }
         match self.new_responses.get_mut(&line.api_response_id) {
-            Some(response) => response.add(line, message.version.clone()),
+            Some(response) => response.add(std::mem::take(line), message.version.as_deref()),
             None => {
                 self.rest.touched_responses.insert(line.api_response_id);
-                self.file.insert(&line)?;
+                self.file.insert(line)?;
             }
         }
         Ok(())
@@ -320,118 +338,159 @@ impl FirstLoad {
         Ok(())
     }
 
-    fn write_block(&mut self, rows: BlockRows, message: &Message) -> Result<()> {
+    fn write_block<'a>(
+        &mut self,
+        rows: &mut BlockRows<'a>,
+        message: &Message<'a>,
+        calls: &mut OpenCalls<'a>,
+    ) -> Result<()> {
         let sent_at = message.sent_at.as_deref();
-        let mut block = rows.block;
+        let block = &mut rows.block;
         self.last_block_id += 1;
         block.block_id = self.last_block_id;
         block.message_id = message.message_id;
-        self.file.insert(&block)?;
-        if let Some(mut call) = rows.tool_use {
+        self.file.insert(block)?;
+        if let Some(mut call) = rows.tool_use.take() {
             call.message_id = message.message_id;
             call.block_id = block.block_id;
-            self.note_call(call, sent_at)?;
+            self.note_call(call, sent_at, calls)?;
         }
-        if let Some(mut result) = rows.tool_result {
+        if let Some(result) = &mut rows.tool_result {
             self.last_result_id += 1;
             result.tool_result_id = self.last_result_id;
             result.message_id = message.message_id;
             result.block_id = block.block_id;
-            self.settle_answer(&mut result, sent_at)?;
-            self.file.insert(&result)?;
-            for mut operation in rows.git_operations {
+            self.settle_answer(result, sent_at, calls)?;
+            self.file.insert(&**result)?;
+            for operation in &mut rows.git_operations {
                 operation.tool_result_id = self.last_result_id;
-                self.file.insert(&operation)?;
+                self.file.insert(operation)?;
             }
-            if let Some(mut request) = rows.web_request {
+            if let Some(request) = &mut rows.web_request {
                 request.tool_result_id = self.last_result_id;
-                self.file.insert(&request)?;
+                self.file.insert(&**request)?;
             }
         }
         Ok(())
     }
 
     /// Keeps a call until its answer comes. Where more has to be known than the two, it is looked at again at the end.
-    fn note_call(&mut self, call: ToolUse, sent_at: Option<&str>) -> Result<()> {
+    fn note_call<'a>(
+        &mut self,
+        call: Box<ToolUse<'a>>,
+        sent_at: Option<&str>,
+        calls: &mut OpenCalls<'a>,
+    ) -> Result<()> {
         self.calls.add(&call.tool_use_id);
+        let touched = &mut self.rest.touched_tool_uses;
+        let is_plain = call.is_plain() && !touched.contains(&*call.tool_use_id);
         let time = sent_at.and_then(timestamp::to_milliseconds);
-        let is_plain = call.is_plain() && !self.rest.touched_tool_uses.contains(&call.tool_use_id);
-        if time.is_none() || !is_plain {
-            self.rest.touched_tool_uses.insert(call.tool_use_id.clone());
-            return self.file.insert(&call);
-        }
-        self.open_bytes += call.input_json.as_ref().map_or(0, String::len);
-        self.open_blocks
-            .insert(call.tool_use_id.clone(), call.block_id);
-        self.open_calls.insert(call.block_id, (call, time));
-        match self.open_bytes > OPEN_BYTES {
-            true => self.write_open_calls(),
+        let Some(time) = time.filter(|_| is_plain) else {
+            touched.insert(call.tool_use_id.to_string());
+            return self.file.insert(&*call);
+        };
+        calls.add(call, time);
+        match calls.bytes > OPEN_BYTES {
+            true => self.write_open_calls(calls),
             false => Ok(()),
         }
     }
 
     /// Ties an answer to its call: the rule of sql/resolve/24 for the first answer to a call that waits for it.
-    fn settle_answer(&mut self, result: &mut ToolResult, sent_at: Option<&str>) -> Result<()> {
+    fn settle_answer<'a>(
+        &mut self,
+        result: &mut ToolResult<'a>,
+        sent_at: Option<&str>,
+        calls: &mut OpenCalls<'a>,
+    ) -> Result<()> {
         let Some(tool_use_id) = &result.source_tool_use_id else {
             return Ok(());
         };
         if self.calls.get(tool_use_id).is_some() {
             result.tool_use_id = Some(tool_use_id.clone());
         }
-        let open = self.open_blocks.remove(tool_use_id);
-        let open = open.and_then(|block_id| self.open_calls.remove(&block_id));
-        let Some((mut call, called)) = open else {
-            self.rest.touched_tool_uses.insert(tool_use_id.clone());
+        let Some((mut call, called)) = calls.take(tool_use_id) else {
+            self.rest.touched_tool_uses.insert(tool_use_id.to_string());
             return Ok(());
         };
-        self.open_bytes -= call.input_json.as_ref().map_or(0, String::len);
-        match (called, sent_at.and_then(timestamp::to_milliseconds)) {
-            (Some(called), Some(answered)) => {
+        match sent_at.and_then(timestamp::to_milliseconds) {
+            Some(answered) => {
                 result.elapsed_ms = Some(answered - called);
                 call.tool_result_id = Some(result.tool_result_id);
                 if call.change_kind.is_some() {
-                    self.rest.touched_changes.insert(tool_use_id.clone());
+                    self.rest.touched_changes.insert(tool_use_id.to_string());
                 }
             }
-            _ => {
-                self.rest.touched_tool_uses.insert(tool_use_id.clone());
+            None => {
+                self.rest.touched_tool_uses.insert(tool_use_id.to_string());
             }
         }
-        self.file.insert(&call)
+        self.file.insert(&*call)
     }
 
     /// Writes the calls that wait for an answer. If one comes all the same, it is looked at again at the end.
-    fn write_open_calls(&mut self) -> Result<()> {
-        self.open_blocks.clear();
-        self.open_bytes = 0;
-        for (call, _) in std::mem::take(&mut self.open_calls).into_values() {
-            self.file.insert(&call)?;
+    fn write_open_calls(&mut self, calls: &mut OpenCalls<'_>) -> Result<()> {
+        let mut waiting: Vec<_> = calls.calls.drain().map(|(_, (call, _))| call).collect();
+        calls.bytes = 0;
+        waiting.sort_by_key(|call| call.block_id);
+        for call in waiting {
+            self.file.insert(&*call)?;
         }
         Ok(())
     }
 
-    fn write_event(&mut self, mut rows: EventRows) -> Result<()> {
+    fn write_event(&mut self, rows: &mut EventRows<'_>) -> Result<()> {
         self.last_event_id += 1;
         self.rest.counts.events += 1;
         let event = &mut rows.event;
         event.event_id = self.last_event_id;
         self.rest.touch_session(event.session_id.as_deref());
         self.file.insert(event)?;
-        for mut backup in rows.file_backups {
+        for backup in &mut rows.file_backups {
             backup.event_id = event.event_id;
-            self.file.insert(&backup)?;
+            self.file.insert(backup)?;
         }
-        self.rest.link(rows.links, event.session_id.as_deref());
-        for mut notification in rows.notifications {
+        self.rest
+            .link(std::mem::take(&mut rows.links), event.session_id.as_deref());
+        for notification in &mut rows.notifications {
             notification.queue(event);
-            self.file.insert(&notification)?;
+            self.file.insert(notification)?;
         }
         Ok(())
     }
 }
 
+impl<'a> OpenCalls<'a> {
+    fn add(&mut self, call: Box<ToolUse<'a>>, time: i64) {
+        self.bytes += input_bytes(&call);
+        self.calls.insert(call.tool_use_id.clone(), (call, time));
+    }
+
+    fn take(&mut self, tool_use_id: &str) -> Option<(Box<ToolUse<'a>>, i64)> {
+        let (call, time) = self.calls.remove(tool_use_id)?;
+        self.bytes -= input_bytes(&call);
+        Some((call, time))
+    }
+
+    /// The same, borrowing nothing: they wait on when their chunk is gone.
+    fn into_owned(self) -> OpenCalls<'static> {
+        let calls = self.calls.into_values().map(|(call, time)| {
+            let call = Box::new(call.into_owned());
+            (call.tool_use_id.clone(), (call, time))
+        });
+        OpenCalls {
+            calls: calls.collect(),
+            bytes: self.bytes,
+        }
+    }
+}
+
+fn input_bytes(call: &ToolUse<'_>) -> usize {
+    call.input_json.as_ref().map_or(0, |json| json.len())
+}
+
 impl Load for FirstLoad {
-    fn load(&mut self, batch: Batch) -> Result<Loaded> {
+    fn load(&mut self, batch: &mut Batch<'_>) -> Result<Loaded> {
         let is_same = |(version, _): &(Arc<FileVersion>, File)| Arc::ptr_eq(version, &batch.file);
         if !self.open.as_ref().is_some_and(is_same) {
             self.close_file()?;
@@ -451,7 +510,7 @@ impl Load for FirstLoad {
         }
         let file_id = file.file_id;
         self.rest.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
-        if let Some(chunk) = batch.chunk {
+        if let Some(chunk) = batch.chunk.take() {
             self.rest.counts.bytes += chunk.new_bytes;
             self.file.insert(&ArchiveChunk {
                 file_id,
@@ -462,7 +521,7 @@ impl Load for FirstLoad {
                 content_hash: chunk.hash.to_vec(),
             })?;
         }
-        self.write_rows(batch.rows, file_id, &batch.file.path, first_line)?;
+        self.write_rows(&mut batch.rows, file_id, &batch.file.path, first_line)?;
         if batch.is_last {
             self.close_file()?;
         }
@@ -503,7 +562,7 @@ impl Rest {
     }
 
     /// Notes what a message tells of its session, and of the one whose file it stands in.
-    fn tell(&mut self, message: &Message, file: Option<&File>) {
+    fn tell(&mut self, message: &Message<'_>, file: Option<&File>) {
         let Some(session_id) = message.session_id.as_deref() else {
             return;
         };
@@ -521,14 +580,15 @@ impl Rest {
         }
     }
 
-    fn agent_key(&mut self, agent: Agent) -> i64 {
-        if let Some(key) = self.known_agents.get(&agent) {
+    fn agent_key(&mut self, agent: &Agent<'_>) -> i64 {
+        if let Some(key) = self.known_agents.get(agent) {
             return *key;
         }
         self.touch_session(Some(&agent.session_id));
         let next = self.agent_keys.len() as i64 + 1;
-        let name = (agent.session_id.clone(), agent.agent_id.clone());
+        let name = (agent.session_id.to_string(), agent.agent_id.to_string());
         let key = *self.agent_keys.entry(name).or_insert(next);
+        let agent = agent.clone().into_owned();
         self.agents.push(agent.clone());
         self.known_agents.insert(agent, key);
         key

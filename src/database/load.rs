@@ -51,13 +51,13 @@ pub struct FileVersion {
 }
 
 /// A chunk of a file and the rows of the lines that end in it.
-pub struct Batch {
+pub struct Batch<'a> {
     /// The file.
     pub file: Arc<FileVersion>,
     /// What the archive gets; nothing when the rows are made from the archive.
     pub chunk: Option<Chunk>,
     /// The rows.
-    pub rows: Rows,
+    pub rows: Rows<'a>,
     /// Up to where the file has become rows, if this batch moved it.
     pub parsed: Option<u64>,
     /// Up to where the file is archived.
@@ -97,14 +97,28 @@ pub enum Loaded {
 
 /// What takes batches in their order.
 pub trait Load {
-    /// Writes a batch. It is safe after the next [`Load::commit`].
-    fn load(&mut self, batch: Batch) -> Result<Loaded>;
+    /// Writes a batch. It is safe after the next [`Load::commit`]. What is left of its rows is the caller's to let go.
+    fn load(&mut self, batch: &mut Batch<'_>) -> Result<Loaded>;
 
     /// Makes what was written permanent.
     fn commit(&mut self) -> Result<()>;
 
     /// What was written so far.
     fn counts(&self) -> &Counts;
+}
+
+impl Batch<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> Batch<'static> {
+        Batch {
+            file: self.file,
+            chunk: self.chunk,
+            rows: self.rows.into_owned(),
+            parsed: self.parsed,
+            end: self.end,
+            is_last: self.is_last,
+        }
+    }
 }
 
 impl Counts {
@@ -151,7 +165,7 @@ pub struct Loader<'c> {
     known_messages: KnownIds,
     /// Whether there is no other message.
     are_all_known: bool,
-    agents: HashMap<Agent, i64>,
+    agents: HashMap<Agent<'static>, i64>,
     responses: HashMap<String, i64>,
     /// Those that are not written yet.
     new_responses: BTreeMap<i64, NewResponse>,
@@ -558,7 +572,13 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    fn write_rows(&mut self, rows: Rows, file_id: i64, path: &str, first_line: i64) -> Result<()> {
+    fn write_rows(
+        &mut self,
+        rows: Rows<'_>,
+        file_id: i64,
+        path: &str,
+        first_line: i64,
+    ) -> Result<()> {
         for mut message in rows.messages {
             message.message.file_id = file_id;
             message.message.line_number += first_line;
@@ -634,7 +654,7 @@ impl<'c> Loader<'c> {
         Ok(())
     }
 
-    fn write_event(&mut self, mut rows: EventRows) -> Result<()> {
+    fn write_event(&mut self, mut rows: EventRows<'_>) -> Result<()> {
         self.last_event_id += 1;
         self.counts.events += 1;
         let event = &mut rows.event;
@@ -662,7 +682,7 @@ impl<'c> Loader<'c> {
     }
 
     /// Inserts an event, of which the payload is not needed any more.
-    fn insert_event(&self, event: &mut Event) -> Result<usize> {
+    fn insert_event(&self, event: &mut Event<'_>) -> Result<usize> {
         if !is_long(Some(&event.payload_json)) {
             return self.inserter.insert(event);
         }
@@ -709,7 +729,7 @@ impl<'c> Loader<'c> {
 }
 
 impl Load for Loader<'_> {
-    fn load(&mut self, batch: Batch) -> Result<Loaded> {
+    fn load(&mut self, batch: &mut Batch<'_>) -> Result<Loaded> {
         self.begin()?;
         let Some(mut file) = self.open(&batch.file)? else {
             return Ok(Loaded::Overtaken);
@@ -724,7 +744,8 @@ impl Load for Loader<'_> {
         file.parsed = batch.parsed.unwrap_or(file.parsed);
         let line_count = file.newline_count + i64::from(batch.rows.has_tail);
         self.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
-        self.write_rows(batch.rows, file.file_id, &batch.file.path, first_line)?;
+        let rows = std::mem::take(&mut batch.rows);
+        self.write_rows(rows, file.file_id, &batch.file.path, first_line)?;
         self.connection
             .prepare_cached(sql::ADVANCE_FILE)?
             .execute(params![
@@ -803,7 +824,7 @@ impl UnknownKinds {
 }
 
 /// Whether a text is so long that it is worth some work not to hold it more often than need be.
-fn is_long(text: Option<&String>) -> bool {
+fn is_long(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.len() > 1 << 20)
 }
 

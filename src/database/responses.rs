@@ -8,7 +8,7 @@ use super::functions::version_number;
 use super::insert::Inserter;
 use super::statements as sql;
 use crate::error::Result;
-use crate::rows::{ApiResponse, Insert, UsageLine};
+use crate::rows::{ApiResponse, Insert, Text, UsageLine};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Line {
     /// Its key; 0 if it is not written yet.
     usage_line_id: i64,
-    usage: UsageLine,
+    usage: UsageLine<'static>,
     /// The version of Claude Code that its message names.
-    version: Option<String>,
+    version: Option<Text<'static>>,
     file: FileKey,
 }
 
@@ -40,11 +40,11 @@ impl NewResponse {
     }
 
     /// Adds a line of a message of a version of Claude Code.
-    pub fn add(&mut self, usage: UsageLine, version: Option<String>) {
+    pub fn add(&mut self, usage: UsageLine<'_>, version: Option<&str>) {
         self.lines.push(Line {
             usage_line_id: 0,
-            usage,
-            version,
+            usage: usage.into_owned(),
+            version: version.map(|version| version.to_string().into()),
             file: FileKey::default(),
         });
     }
@@ -68,7 +68,7 @@ impl NewResponse {
         }
         let mut response = ApiResponse {
             api_response_id,
-            api_message_id: self.api_message_id,
+            api_message_id: self.api_message_id.into(),
             kind: "message",
             ..ApiResponse::default()
         };
@@ -85,7 +85,7 @@ impl NewResponse {
 }
 
 /// Whether a line may tell of advisors, or name further models. What it says in detail is read by sql/resolve.
-fn tells_of_others(usage: &UsageLine) -> bool {
+fn tells_of_others(usage: &UsageLine<'_>) -> bool {
     let json = usage.extra_json.as_deref().unwrap_or_default();
     json.contains("iterations")
         && ["advisor", "model", "\\"]
@@ -103,7 +103,7 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
     while let Some(row) = responses.next()? {
         let mut response = ApiResponse {
             api_response_id: row.get(0)?,
-            api_message_id: row.get(1)?,
+            api_message_id: row.get::<_, String>(1)?.into(),
             kind: "message",
             ..ApiResponse::default()
         };
@@ -131,7 +131,8 @@ type Verdict = (bool, Option<String>);
 
 impl Line {
     fn verdict(&self) -> Verdict {
-        (self.usage.is_counted, self.usage.duplicate_reason.clone())
+        let reason = self.usage.duplicate_reason.as_deref();
+        (self.usage.is_counted, reason.map(str::to_string))
     }
 }
 
@@ -144,15 +145,15 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
             file_id: columns.next()?,
             line_number: columns.next()?,
             byte_offset: columns.next()?,
-            session_id: columns.next()?,
+            session_id: columns.text()?,
             agent_key: columns.next()?,
-            request_id: columns.next()?,
-            model: columns.next()?,
-            service_tier: columns.next()?,
-            speed: columns.next()?,
-            inference_geo: columns.next()?,
-            stop_reason: columns.next()?,
-            duplicate_reason: columns.next()?,
+            request_id: columns.text()?,
+            model: columns.text()?,
+            service_tier: columns.text()?,
+            speed: columns.text()?,
+            inference_geo: columns.text()?,
+            stop_reason: columns.text()?,
+            duplicate_reason: columns.text()?,
             input_tokens: columns.next()?,
             output_tokens: columns.next()?,
             cache_write_tokens: columns.next()?,
@@ -167,10 +168,10 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
             is_sidechain: columns.next()?,
             is_fork: columns.next()?,
             is_counted: columns.next()?,
-            sent_at: columns.next()?,
+            sent_at: columns.text()?,
             ..UsageLine::default()
         },
-        version: columns.next()?,
+        version: columns.text()?,
         file: FileKey {
             path: columns.next()?,
             machine: columns.next()?,
@@ -191,10 +192,14 @@ impl Columns<'_> {
         self.read += 1;
         self.row.get(self.read - 1)
     }
+
+    fn text(&mut self) -> rusqlite::Result<Option<Text<'static>>> {
+        Ok(self.next::<Option<String>>()?.map(Into::into))
+    }
 }
 
 /// Sets the columns of a response, and the verdicts on its lines.
-fn judge(response: &mut ApiResponse, lines: &mut [Line]) {
+fn judge(response: &mut ApiResponse<'_>, lines: &mut [Line]) {
     lines.sort_by(|a, b| counting_order(a).cmp(&counting_order(b)));
     let Some(counted) = lines.first() else {
         return;
@@ -232,7 +237,7 @@ fn judge(response: &mut ApiResponse, lines: &mut [Line]) {
     counted.usage.duplicate_reason = None;
     for line in others {
         line.usage.is_counted = false;
-        line.usage.duplicate_reason = Some(duplicate_reason(line, counted).to_string());
+        line.usage.duplicate_reason = Some(duplicate_reason(line, counted).into());
     }
 }
 
@@ -268,7 +273,7 @@ fn age_order(line: &Line) -> impl Ord {
 }
 
 /// The characters of all lines in the file of the counted one; copies elsewhere say the same again.
-fn visible_chars(counted: &UsageLine, lines: &[Line]) -> Option<i64> {
+fn visible_chars(counted: &UsageLine<'_>, lines: &[Line]) -> Option<i64> {
     let mut chars: BTreeMap<i64, i64> = BTreeMap::new();
     for usage in lines.iter().map(|line| &line.usage) {
         if (usage.file_id, usage.is_progress) == (counted.file_id, counted.is_progress)
@@ -282,7 +287,7 @@ fn visible_chars(counted: &UsageLine, lines: &[Line]) -> Option<i64> {
 }
 
 /// How far the output can be trusted.
-fn judge_quality(response: &mut ApiResponse, version: Option<&str>) {
+fn judge_quality(response: &mut ApiResponse<'_>, version: Option<&str>) {
     let version = version.and_then(version_number).unwrap_or(0);
     let visible = response.visible_char_count.unwrap_or(0);
     let output = response.output_tokens.unwrap_or(0);

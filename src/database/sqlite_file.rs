@@ -371,14 +371,14 @@ mod tests {
         for id in 1..=count {
             let message = Message {
                 message_id: id * 3,
-                uuid: format!("{:08}", id * 7_919 % 1_000_003),
-                session_id: (id % 5 > 0).then(|| format!("session {}", id % 17)),
+                uuid: format!("{:08}", id * 7_919 % 1_000_003).into(),
+                session_id: (id % 5 > 0).then(|| format!("session {}", id % 17).into()),
                 prompt_kind: (id % 3 == 0).then_some("human"),
-                content_hash: vec![id as u8; 32],
+                content_hash: [id as u8; 16],
                 is_api_error: Some(id % 11 == 0),
                 is_sidechain: Some(id % 2 == 0),
                 duration_ms: Some((id - 50) << (id % 50)),
-                extra_json: Some(text((id * id % 9000) as usize, id)),
+                extra_json: Some(text((id * id % 9000) as usize, id).into()),
                 ..Message::default()
             };
             target.insert(&message).unwrap();
@@ -386,7 +386,7 @@ mod tests {
                 block_id: id,
                 message_id: message.message_id,
                 // What fits into a cell, what just does not, and what goes on for many pages.
-                text: Some(text((8000 + id % 300 + id % 7 * 10_000) as usize, id)),
+                text: Some(text((8000 + id % 300 + id % 7 * 10_000) as usize, id).into()),
                 ..ContentBlock::default()
             };
             target.insert(&block).unwrap();
@@ -394,7 +394,7 @@ mod tests {
                 event_id: id,
                 byte_offset: id,
                 // An index has no more than a quarter of a page of a key in its own pages.
-                message_uuid: Some(text((id * 37 % 5000) as usize, id)),
+                message_uuid: Some(text((id * 37 % 5000) as usize, id).into()),
                 ..Event::default()
             };
             target.insert(&event).unwrap();
@@ -447,7 +447,7 @@ mod tests {
         for message_id in [1, 2] {
             let message = Message {
                 message_id,
-                uuid: "one".to_string(),
+                uuid: "one".into(),
                 ..Message::default()
             };
             file.insert(&message).unwrap();

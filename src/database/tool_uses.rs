@@ -21,7 +21,7 @@ pub fn of_message(connection: &Connection, message_id: i64) -> Result<Vec<String
 pub fn add_copy(
     connection: &Connection,
     inserter: &Inserter<'_>,
-    call: &ToolUse,
+    call: &ToolUse<'_>,
     block_extra: Option<&str>,
 ) -> Result<()> {
     let json = call_to_json(

@@ -13,7 +13,7 @@ pub fn new(agent_id: &str, tool_use_id: &str, method: &'static str) -> AgentLink
 }
 
 /// By `toolUseResult.agentId` of a carrier, and by the end of a result's text.
-pub fn of_blocks(blocks: &[BlockRows]) -> Vec<AgentLink> {
+pub fn of_blocks(blocks: &[BlockRows<'_>]) -> Vec<AgentLink> {
     let results = blocks.iter().filter_map(|row| row.tool_result.as_ref());
     let tellings = results.filter_map(|result| {
         let call = result.source_tool_use_id.as_deref()?;
@@ -28,7 +28,7 @@ pub fn of_blocks(blocks: &[BlockRows]) -> Vec<AgentLink> {
 }
 
 /// By the ids of a task notification.
-pub fn of_notification(notification: &TaskNotification) -> Option<AgentLink> {
+pub fn of_notification(notification: &TaskNotification<'_>) -> Option<AgentLink> {
     let agent_id = notification.task_id.as_deref()?;
     let call = notification.tool_use_id.as_deref()?;
     Some(new(agent_id, call, "notification"))

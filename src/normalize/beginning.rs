@@ -18,17 +18,17 @@ pub fn of(text: &str) -> &str {
     }
 }
 
-/// The beginning as a text of its own; the rest takes no memory any more.
-pub fn owned(text: Cow<'_, str>) -> String {
+/// Keeps nothing but the beginning; the rest takes no memory any more.
+pub fn keep(text: Cow<'_, str>) -> Cow<'_, str> {
     let end = of(&text).len();
     match text {
-        Cow::Borrowed(text) => text[..end].to_string(),
+        Cow::Borrowed(text) => Cow::Borrowed(&text[..end]),
         Cow::Owned(mut text) if end < text.len() => {
             text.truncate(end);
             text.shrink_to_fit();
-            text
+            Cow::Owned(text)
         }
-        Cow::Owned(text) => text,
+        whole => whole,
     }
 }
 
@@ -57,8 +57,8 @@ mod tests {
     fn characters_are_counted_and_not_bytes() {
         let text = "é".repeat(CHARS + 1);
         assert_eq!(of(&text).chars().count(), CHARS);
-        assert_eq!(owned(Cow::Borrowed(&text)), of(&text));
-        assert_eq!(owned(Cow::Owned(text.clone())), of(&text));
+        assert_eq!(keep(Cow::Borrowed(&text)), of(&text));
+        assert_eq!(keep(Cow::Owned(text.clone())), of(&text));
         assert_eq!(of(&text[2..]), &text[2..]);
         assert_eq!(of("short"), "short");
     }

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 /// A change of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Change<'a> {
     /// create, update, edit or notebook.
     pub kind: &'static str,
-    pub path: String,
+    pub path: Cow<'a, str>,
     pub lines_added: Option<i64>,
     pub lines_removed: Option<i64>,
     /// What the numbers come from.
@@ -39,7 +39,7 @@ object! {
 }
 
 /// What the input of a call tells of the change it wants.
-pub fn of_input(tool: &str, json: &str) -> Option<Change> {
+pub fn of_input<'a>(tool: &str, json: &'a str) -> Option<Change<'a>> {
     let kind = match tool {
         "Write" => "update",
         "Edit" | "MultiEdit" => "edit",
@@ -47,7 +47,7 @@ pub fn of_input(tool: &str, json: &str) -> Option<Change> {
         _ => return None,
     };
     let input: Input = parse_object(json).ok()?;
-    let path = input.file_path.or(input.notebook_path)?.into_owned();
+    let path = input.file_path.or(input.notebook_path)?;
     let counts = match tool {
         // What stood there before is not known.
         "Write" => input
@@ -86,11 +86,11 @@ fn sum_of_edits(json: &str) -> (i64, i64) {
 }
 
 /// What a result tells of the change it made: by its patch, by the text of a new file, by git, by the strings.
-pub fn of_result(returned: &Returned<'_>) -> Option<Change> {
+pub fn of_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     if returned.get("notebook_path").is_some() || returned.get("new_source").is_some() {
         return of_notebook(returned);
     }
-    let path = returned.text("filePath")?.into_owned();
+    let path = returned.text("filePath")?;
     let patch = returned.get("structuredPatch");
     let written = returned.text("type");
     let old = returned.get("oldString").and_then(json_text);
@@ -132,7 +132,7 @@ pub fn of_result(returned: &Returned<'_>) -> Option<Change> {
     })
 }
 
-fn of_notebook(returned: &Returned<'_>) -> Option<Change> {
+fn of_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     let path = returned.text("notebook_path").unwrap_or(Cow::Borrowed(""));
     let new = returned
         .get("new_source")
@@ -147,7 +147,7 @@ fn of_notebook(returned: &Returned<'_>) -> Option<Change> {
     };
     Some(Change {
         kind: "notebook",
-        path: path.into_owned(),
+        path,
         lines_added: added,
         lines_removed: removed,
         source: added.map(|_| "strings"),
@@ -205,7 +205,7 @@ fn count_git_diff(json: &str) -> Option<(i64, i64)> {
 }
 
 /// How often an edit was made: more than once only if it replaces all.
-fn occurrences(returned: &Returned<'_>, old: &str) -> i64 {
+fn occurrences(returned: &Returned<'_, '_>, old: &str) -> i64 {
     let replaces_all = returned.get("replaceAll").and_then(json_flag) == Some(true);
     match returned.get("originalFile").and_then(json_text) {
         Some(original) if replaces_all && !old.is_empty() => {

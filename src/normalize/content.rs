@@ -6,14 +6,14 @@ use super::unknown::Unknown;
 use crate::record::{
     Block, Content, ContentOf, Json, Lenient, Part, PartContent, Raw, Source, json_text,
 };
-use crate::rows::{BlockRows, ContentBlock, ToolResult};
+use crate::rows::{BlockRows, ContentBlock, Text, ToolResult};
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
 /// The blocks of a content.
-pub fn blocks(content: Content<'_>, unknown: &mut Unknown<'_>) -> Vec<BlockRows> {
+pub fn blocks<'a>(content: Content<'a>, unknown: &mut Unknown<'_, '_>) -> Vec<BlockRows<'a>> {
     match content {
-        ContentOf::Text(text) => vec![text_block(text.into_owned())],
+        ContentOf::Text(text) => vec![text_block(text)],
         ContentOf::Blocks(list) => {
             let mut rows = Vec::with_capacity(list.len());
             for (position, element) in list.into_iter().enumerate() {
@@ -35,11 +35,11 @@ pub fn blocks(content: Content<'_>, unknown: &mut Unknown<'_>) -> Vec<BlockRows>
 }
 
 /// An element that is no object. Old data has bare strings among the blocks: such a block has a text and no type.
-fn odd_block(json: &Json<'_>) -> BlockRows {
+fn odd_block(json: &Json<'_>) -> BlockRows<'static> {
     let mut block = ContentBlock::default();
     match json_text(json.get()) {
-        Some(text) => set_text(&mut block, Some(text.into_owned())),
-        None => block.extra_json = Extra::from(json).finish(),
+        Some(text) => set_text(&mut block, Some(text.into_owned().into())),
+        None => block.extra_json = Extra::from(json).finish().map(Into::into),
     }
     BlockRows {
         block,
@@ -48,10 +48,10 @@ fn odd_block(json: &Json<'_>) -> BlockRows {
 }
 
 /// The block that a plain string is.
-pub fn text_block(text: String) -> BlockRows {
+pub fn text_block(text: Text<'_>) -> BlockRows<'_> {
     BlockRows {
         block: ContentBlock {
-            kind: Some("text".to_string()),
+            kind: Some("text".into()),
             byte_length: Some(text.len() as i64),
             text: Some(text),
             ..ContentBlock::default()
@@ -61,7 +61,7 @@ pub fn text_block(text: String) -> BlockRows {
 }
 
 /// How many characters of a response can be seen: its texts, its thinking and the inputs of its calls.
-pub fn visible_chars(blocks: &[BlockRows]) -> i64 {
+pub fn visible_chars(blocks: &[BlockRows<'_>]) -> i64 {
     let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count() as i64);
     let counts = blocks.iter().map(|row| {
         let input = row
@@ -99,7 +99,7 @@ fn is_call(block: &Block<'_>) -> bool {
         && block.id.as_deref().is_some_and(|id| !id.is_empty())
 }
 
-fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown<'_>) {
+fn push_block<'a>(block: Block<'a>, rows: &mut Vec<BlockRows<'a>>, unknown: &mut Unknown<'_, '_>) {
     let mut row = ContentBlock::default();
     let mut extra = Extra::default();
     let kind = block.kind.as_deref().unwrap_or_default();
@@ -116,18 +116,18 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
     let mut parts = Vec::new();
 
     if kind == "thinking" {
-        set_text(&mut row, block.thinking.map(Into::into));
+        set_text(&mut row, block.thinking);
         put_text(&mut extra, "text", block.text.as_deref());
     } else {
-        set_text(&mut row, block.text.map(Into::into));
+        set_text(&mut row, block.text);
         put_text(&mut extra, "thinking", block.thinking.as_deref());
     }
     if is_call {
-        tool_use = Some(tool::tool_use(
-            block.id.as_deref().unwrap_or_default(),
-            block.name.as_deref(),
-            block.input.map(|input| input.get()),
-        ));
+        tool_use = Some(Box::new(tool::tool_use(
+            block.id.unwrap_or_default(),
+            block.name,
+            block.input.map(Raw::get),
+        )));
     } else {
         put_text(&mut extra, "id", block.id.as_deref());
         put_text(&mut extra, "name", block.name.as_deref());
@@ -136,11 +136,11 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
         }
     }
     if kind == "tool_result" {
-        let mut result = ToolResult {
-            source_tool_use_id: block.tool_use_id.map(Into::into),
+        let mut result = Box::new(ToolResult {
+            source_tool_use_id: block.tool_use_id,
             is_error: block.is_error,
             ..ToolResult::default()
-        };
+        });
         if let Some(content) = block.content {
             parts = result_content(content, &mut result, unknown);
         }
@@ -157,8 +157,8 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
     if let Some(source) = block.source {
         set_source(&mut row, source, &mut extra);
     }
-    row.kind = block.kind.map(Into::into);
-    row.extra_json = extra.finish();
+    row.kind = block.kind;
+    row.extra_json = extra.finish().map(Into::into);
     rows.push(BlockRows {
         block: row,
         tool_use,
@@ -168,7 +168,7 @@ fn push_block(block: Block<'_>, rows: &mut Vec<BlockRows>, unknown: &mut Unknown
     rows.extend(parts);
 }
 
-fn set_text(row: &mut ContentBlock, text: Option<String>) {
+fn set_text<'a>(row: &mut ContentBlock<'a>, text: Option<Text<'a>>) {
     row.byte_length = text.as_ref().map(|text| text.len() as i64);
     row.text = text;
 }
@@ -181,17 +181,17 @@ fn put_text(extra: &mut Extra, key: &str, text: Option<&str>) {
 
 /// Sets the text of a tool result. The parts of a list become blocks of their own, without the text that is set here:
 /// their byte lengths tell them apart.
-fn result_content(
-    content: PartContent<'_>,
-    result: &mut ToolResult,
-    unknown: &mut Unknown<'_>,
-) -> Vec<BlockRows> {
+fn result_content<'a>(
+    content: PartContent<'a>,
+    result: &mut ToolResult<'a>,
+    unknown: &mut Unknown<'_, '_>,
+) -> Vec<BlockRows<'a>> {
     let mut parts = Vec::new();
     result.has_string_content = Some(matches!(content, ContentOf::Text(_)));
     let text = match content {
-        ContentOf::Text(text) => Some(text.into_owned()),
+        ContentOf::Text(text) => Some(text),
         ContentOf::Blocks(list) => {
-            let mut text: Option<String> = None;
+            let mut text: Option<Text<'a>> = None;
             for (index, element) in list.into_iter().enumerate() {
                 let mut row = ContentBlock {
                     part_number: index as i64 + 1,
@@ -202,7 +202,9 @@ fn result_content(
                         unknown.block(part.kind.as_deref());
                         set_part(&mut row, part, &mut text);
                     }
-                    Lenient::Other(json) => row.extra_json = Extra::from(&json).finish(),
+                    Lenient::Other(json) => {
+                        row.extra_json = Extra::from(&json).finish().map(Into::into);
+                    }
                 }
                 parts.push(BlockRows {
                     block: row,
@@ -217,31 +219,32 @@ fn result_content(
     parts
 }
 
-fn set_part(row: &mut ContentBlock, part: Part<'_>, text: &mut Option<String>) {
+fn set_part<'a>(row: &mut ContentBlock<'a>, part: Part<'a>, text: &mut Option<Text<'a>>) {
     let mut extra = Extra::default();
     extra.push_rest(&part.rest);
     if let Some(part_text) = part.text {
         row.byte_length = Some(part_text.len() as i64);
         match text {
             Some(text) => {
+                let text = text.to_mut();
                 text.push('\n');
                 text.push_str(&part_text);
             }
-            None => *text = Some(part_text.into_owned()),
+            None => *text = Some(part_text),
         }
     }
     if let Some(source) = part.source {
         set_source(row, source, &mut extra);
     }
-    row.kind = part.kind.map(Into::into);
-    row.extra_json = extra.finish();
+    row.kind = part.kind;
+    row.extra_json = extra.finish().map(Into::into);
 }
 
 /// Describes an image or document. Its bytes stay in the archive.
-fn set_source(row: &mut ContentBlock, source: Source<'_>, extra: &mut Extra) {
+fn set_source<'a>(row: &mut ContentBlock<'a>, source: Source<'a>, extra: &mut Extra) {
     let mut nested = Extra::default();
     nested.push_rest(&source.rest);
-    row.media_type = source.media_type.map(Into::into);
+    row.media_type = source.media_type;
     if let Some(data) = source.data {
         let engine = base64::engine::general_purpose::STANDARD;
         let decoded = match source.kind.as_deref() {
@@ -250,7 +253,7 @@ fn set_source(row: &mut ContentBlock, source: Source<'_>, extra: &mut Extra) {
         };
         let bytes = decoded.as_deref().unwrap_or(data.as_bytes());
         row.byte_length = Some(bytes.len() as i64);
-        row.content_hash = Some(Sha256::digest(bytes).to_vec());
+        row.content_hash = Some(Sha256::digest(bytes).into());
     }
     put_text(&mut nested, "type", source.kind.as_deref());
     extra.push_object("source", nested);

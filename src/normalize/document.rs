@@ -6,13 +6,13 @@ use crate::decode::Reason;
 use crate::discover::{Kind, Place};
 use crate::record::{Raw, json_list, json_number, object, parse_object};
 use crate::rows::{
-    AgentMeta, Document, MemoryNote, Paste, Plan, RejectedLine, Rows, SessionHint, Task, Todo,
-    ToolResultFile, UsageStatistic, WorkflowRun,
+    AgentMeta, Document, MemoryNote, Paste, PastedContent, Plan, RejectedLine, Rows, SessionHint,
+    Task, Todo, ToolResultFile, UsageStatistic, WorkflowRun,
 };
 use crate::timestamp;
 
 /// The rows of a file. One that should be JSON and is not is rejected as a whole.
-pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows {
+pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'static> {
     let mut rows = Rows::default();
     let text = std::str::from_utf8(bytes).ok();
     let documents = match place.kind {
@@ -275,10 +275,12 @@ fn session_index(json: &str) -> Option<Vec<Document>> {
             message_count: entry.message_count,
             created_at: entry
                 .created
-                .and_then(|raw| moment(raw, "created", &mut extra)),
+                .and_then(|raw| moment(raw, "created", &mut extra))
+                .map(Into::into),
             modified_at: entry
                 .modified
-                .and_then(|raw| moment(raw, "modified", &mut extra)),
+                .and_then(|raw| moment(raw, "modified", &mut extra))
+                .map(Into::into),
             extra_json: extra.finish(),
             ..SessionHint::default()
         })
@@ -410,21 +412,21 @@ fn statistics(json: &str) -> Option<Vec<Document>> {
 }
 
 /// What was pasted into a prompt of `history.jsonl`: `{"1": {"id": 1, "type": "text", "content": "..."}}`
-pub fn pasted_contents(json: &str) -> Option<Vec<crate::rows::PastedContent>> {
+pub fn pasted_contents(json: &str) -> Option<Vec<PastedContent<'_>>> {
     let named: Named = parse_object(json).ok()?;
     let mut rows = Vec::new();
     for (number, value) in &named.rest {
-        let paste: PasteEntry = parse_object(value.get()).ok()?;
+        let paste: PasteEntry = parse_object(value.raw()?.get()).ok()?;
         let mut extra = Extra::default();
         extra.push_rest(&paste.rest);
-        rows.push(crate::rows::PastedContent {
+        rows.push(PastedContent {
             paste_number: number.parse().ok()?,
-            kind: paste.kind.map(Into::into),
-            content: paste.content.map(Into::into),
-            cache_name: paste.content_hash.map(Into::into),
-            media_type: paste.media_type.map(Into::into),
-            extra_json: extra.finish(),
-            ..crate::rows::PastedContent::default()
+            kind: paste.kind,
+            content: paste.content,
+            cache_name: paste.content_hash,
+            media_type: paste.media_type,
+            extra_json: extra.finish().map(Into::into),
+            ..PastedContent::default()
         });
     }
     rows.sort_by_key(|row| row.paste_number);

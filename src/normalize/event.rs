@@ -2,21 +2,23 @@
 
 use super::extra::Extra;
 use super::message::moment;
+use super::tool::entries;
 use super::unknown::Unknown;
 use super::{Position, agent_link, document, notification};
 use crate::discover::Place;
 use crate::record::{HistoryLine, Record, kinds, object, parse_object};
 use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, HistoryRows, UnknownKind};
 use crate::timestamp;
+use std::borrow::Cow;
 
 /// The event of a record; the record itself is its payload.
-pub fn event(
-    record: &Record<'_>,
-    json: &str,
+pub fn event<'a>(
+    record: &Record<'a>,
+    json: &'a str,
     position: Position,
-    place: &Place,
+    place: &'a Place,
     unknown_kinds: &mut Vec<UnknownKind>,
-) -> EventRows {
+) -> EventRows<'a> {
     let mut unknown = Unknown {
         found: unknown_kinds,
         version: record.version.clone(),
@@ -25,15 +27,15 @@ pub fn event(
     unknown.record(record.kind.as_deref(), &record.rest);
 
     let about: About = parse_object(json).unwrap_or_default();
-    let session_id = record.session_id.as_deref().map(str::to_string);
-    let session_id = session_id.or_else(|| place.session_id.clone());
-    let message_uuid = about.leaf_uuid.or(about.message_id).map(String::from);
+    let place_session = || place.session_id.as_deref().map(Cow::Borrowed);
+    let session_id = record.session_id.clone().or_else(place_session);
+    let message_uuid = about.leaf_uuid.or(about.message_id);
     let nested_time = about
         .snapshot
         .as_ref()
         .and_then(|snapshot| snapshot.timestamp);
     let time = record.timestamp.or(about.ts).or(nested_time);
-    let file_backups = backups(about.snapshot, about.tracking_path.as_deref(), about.backup)
+    let file_backups = backups(about.snapshot, about.tracking_path, about.backup)
         .into_iter()
         .map(|backup| FileBackup {
             session_id: session_id.clone(),
@@ -54,11 +56,11 @@ pub fn event(
         event: Event {
             line_number: position.line_number,
             byte_offset: position.byte_offset,
-            kind: record.kind.as_deref().map(str::to_string),
+            kind: record.kind.clone(),
             session_id,
             message_uuid,
-            related_session_id: about.continued_in.or(about.parent_session).map(Into::into),
-            payload_json: json.to_string(),
+            related_session_id: about.continued_in.or(about.parent_session),
+            payload_json: json.into(),
             occurred_at: time.and_then(|raw| moment(raw, "", &mut Extra::default())),
             ..Event::default()
         },
@@ -100,16 +102,15 @@ object! {
     }
 }
 
-fn backups(
-    snapshot: Option<Snapshot<'_>>,
-    path: Option<&str>,
-    backup: Option<Backup<'_>>,
-) -> Vec<FileBackup> {
+fn backups<'a>(
+    snapshot: Option<Snapshot<'a>>,
+    path: Option<Cow<'a, str>>,
+    backup: Option<Backup<'a>>,
+) -> Vec<FileBackup<'a>> {
     let mut rows = Vec::new();
     if let Some(files) = snapshot.and_then(|snapshot| snapshot.files) {
-        let files: Files = parse_object(files.get()).unwrap_or_default();
-        for (path, json) in &files.rest {
-            let backup: Backup = parse_object(json.get()).unwrap_or_default();
+        for (path, json) in entries(files.get()) {
+            let backup: Backup = parse_object(json).unwrap_or_default();
             rows.push(file_backup(path, backup));
         }
     }
@@ -121,29 +122,22 @@ fn backups(
     rows
 }
 
-object! {
-    /// A map from paths to backups.
-    pub struct Files {}
-}
-
-fn file_backup(path: &str, backup: Backup<'_>) -> FileBackup {
+fn file_backup<'a>(file_path: Cow<'a, str>, backup: Backup<'a>) -> FileBackup<'a> {
     FileBackup {
-        file_path: path.to_string(),
-        backup_name: backup.name.map(Into::into),
+        file_path,
+        backup_name: backup.name,
         version: backup.version,
-        backed_up_at: backup
-            .time
-            .and_then(|text| timestamp::normalize(&text).map(Into::into)),
+        backed_up_at: backup.time.and_then(timestamp::normalize),
         ..FileBackup::default()
     }
 }
 
 /// The prompt of a line of `history.jsonl`.
-pub fn history_prompt(
-    json: &str,
+pub fn history_prompt<'a>(
+    json: &'a str,
     position: Position,
     unknown_kinds: &mut Vec<UnknownKind>,
-) -> HistoryRows {
+) -> HistoryRows<'a> {
     let line: HistoryLine = parse_object(json).unwrap_or_default();
     let mut unknown = Unknown {
         found: unknown_kinds,
@@ -156,8 +150,9 @@ pub fn history_prompt(
         if !kinds::is_known_history_key(key) {
             unknown.note("key", format!("history.{key}"));
         }
-        match (key.as_ref(), document::pasted_contents(value.get())) {
-            ("pastedContents", Some(pasted)) => pasted_contents = pasted,
+        let pasted = value.raw().filter(|_| key == "pastedContents");
+        match pasted.and_then(|raw| document::pasted_contents(raw.get())) {
+            Some(pasted) => pasted_contents = pasted,
             _ => extra.push(key, value.get()),
         }
     }
@@ -169,11 +164,11 @@ pub fn history_prompt(
         prompt: HistoryPrompt {
             line_number: position.line_number,
             byte_offset: position.byte_offset,
-            session_id: line.session_id.map(Into::into),
-            project_path: line.project.map(Into::into),
-            display: line.display.map(Into::into),
-            extra_json: extra.finish(),
-            prompted_at,
+            session_id: line.session_id,
+            project_path: line.project,
+            display: line.display,
+            extra_json: extra.finish().map(Into::into),
+            prompted_at: prompted_at.map(Into::into),
             ..HistoryPrompt::default()
         },
         pasted_contents,

@@ -11,17 +11,18 @@ use crate::record::{
     json_text, object, parse_object,
 };
 use crate::rows::{
-    Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, UnknownKind, Usage,
+    Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, Text, UnknownKind, Usage,
 };
 use crate::timestamp;
+use std::borrow::Cow;
 
 /// The message of a chain record.
-pub fn message(
-    record: &mut Record<'_>,
+pub fn message<'a>(
+    record: &mut Record<'a>,
     position: Position,
-    place: &Place,
+    place: &'a Place,
     unknown_kinds: &mut Vec<UnknownKind>,
-) -> MessageRows {
+) -> MessageRows<'a> {
     let mut unknown = Unknown {
         found: unknown_kinds,
         version: record.version.clone(),
@@ -50,9 +51,9 @@ pub fn message(
     if let Some(mut inner) = record.message.take() {
         hash.rest(&inner.rest);
         usage = usage::usage(&inner, &message.uuid);
-        message.role = inner.role.take().map(Into::into);
-        message.model = inner.model.take().map(Into::into);
-        message.stop_reason = inner.stop_reason.take().map(Into::into);
+        message.role = inner.role.take();
+        message.model = inner.model.take();
+        message.stop_reason = inner.stop_reason.take();
         if let Some(content) = inner.content.take() {
             message.has_string_content = Some(matches!(content, ContentOf::Text(_)));
             hash.signatures(&content);
@@ -73,7 +74,7 @@ pub fn message(
         extra.push_object("message", rest);
     }
     match record.content.take() {
-        Some(text) if blocks.is_empty() => blocks.push(content::text_block(text.into_owned())),
+        Some(text) if blocks.is_empty() => blocks.push(content::text_block(text)),
         Some(text) => extra.push_text("content", &text),
         None => {}
     }
@@ -128,7 +129,7 @@ pub fn message(
     hash.usage(usage.as_ref());
     hash.blocks(&blocks);
     message.content_hash = hash.finish();
-    message.extra_json = extra.finish();
+    message.extra_json = extra.finish().map(Into::into);
     MessageRows {
         message,
         agent,
@@ -147,12 +148,12 @@ const SAYS_NOTHING: &[(&str, &str)] = &[
 ];
 
 /// The columns that all chain records share.
-fn envelope(
-    record: &mut Record<'_>,
+fn envelope<'a>(
+    record: &mut Record<'a>,
     position: Position,
-    place: &Place,
+    place: &'a Place,
     extra: &mut Extra,
-) -> Message {
+) -> Message<'a> {
     let sent_at = record
         .timestamp
         .and_then(|raw| moment(raw, "timestamp", extra));
@@ -161,61 +162,61 @@ fn envelope(
         let mut rest = Extra::default();
         rest.push_rest(&fork.rest);
         extra.push_object("forkedFrom", rest);
-        forked_from_session_id = fork.session_id.map(Into::into);
+        forked_from_session_id = fork.session_id;
     }
     let mut origin_kind = None;
     if let Some(origin) = record.origin.take() {
         let mut rest = Extra::default();
         rest.push_rest(&origin.rest);
         extra.push_object("origin", rest);
-        origin_kind = origin.kind.map(Into::into);
+        origin_kind = origin.kind;
     }
     if let Some(raw) = record.plan_content {
         extra.push("planContent", raw.get());
     }
-    let own_session = record.session_id.take().map(String::from);
+    let own_session = record.session_id.take();
     Message {
-        uuid: record.uuid.take().map(Into::into).unwrap_or_default(),
-        parent_uuid: record.parent_uuid.take().flatten().map(Into::into),
-        logical_parent_uuid: record.logical_parent_uuid.take().map(Into::into),
+        uuid: record.uuid.take().unwrap_or_default(),
+        parent_uuid: record.parent_uuid.take().flatten(),
+        logical_parent_uuid: record.logical_parent_uuid.take(),
         has_own_session: own_session.is_none().then_some(false),
-        session_id: own_session.or_else(|| place.session_id.clone()),
-        agent_id: record.agent_id.as_deref().map(str::to_string),
+        session_id: own_session.or_else(|| place.session_id.as_deref().map(Cow::Borrowed)),
+        agent_id: record.agent_id.clone(),
         line_number: position.line_number,
         byte_offset: position.byte_offset,
         byte_length: position.byte_length,
-        kind: record.kind.take().map(Into::into),
-        subtype: record.subtype.take().map(Into::into),
-        request_id: record.request_id.take().map(Into::into),
-        prompt_id: record.prompt_id.take().map(Into::into),
-        permission_mode: record.permission_mode.take().map(Into::into),
-        prompt_source: record.prompt_source.take().map(Into::into),
+        kind: record.kind.take(),
+        subtype: record.subtype.take(),
+        request_id: record.request_id.take(),
+        prompt_id: record.prompt_id.take(),
+        permission_mode: record.permission_mode.take(),
+        prompt_source: record.prompt_source.take(),
         origin_kind,
-        effort: record.effort.take().map(Into::into),
-        attribution_skill: record.attribution_skill.take().map(Into::into),
-        attribution_plugin: record.attribution_plugin.take().map(Into::into),
-        attribution_agent: record.attribution_agent.take().map(Into::into),
-        attribution_mcp_server: record.attribution_mcp_server.take().map(Into::into),
-        attribution_mcp_tool: record.attribution_mcp_tool.take().map(Into::into),
-        error: record.error.take().map(Into::into),
-        interrupted_message_id: record.interrupted_message_id.take().map(Into::into),
-        tool_denial_kind: record.tool_denial_kind.take().map(Into::into),
-        user_feedback: record.user_feedback.take().map(Into::into),
-        tool_use_id: record.tool_use_id.take().map(Into::into),
-        parent_tool_use_id: record.parent_tool_use_id.take().map(Into::into),
-        source_tool_use_id: record.source_tool_use_id.take().map(Into::into),
+        effort: record.effort.take(),
+        attribution_skill: record.attribution_skill.take(),
+        attribution_plugin: record.attribution_plugin.take(),
+        attribution_agent: record.attribution_agent.take(),
+        attribution_mcp_server: record.attribution_mcp_server.take(),
+        attribution_mcp_tool: record.attribution_mcp_tool.take(),
+        error: record.error.take(),
+        interrupted_message_id: record.interrupted_message_id.take(),
+        tool_denial_kind: record.tool_denial_kind.take(),
+        user_feedback: record.user_feedback.take(),
+        tool_use_id: record.tool_use_id.take(),
+        parent_tool_use_id: record.parent_tool_use_id.take(),
+        source_tool_use_id: record.source_tool_use_id.take(),
         forked_from_session_id,
-        origin_session_id: record.origin_session_id.take().map(Into::into),
-        session_kind: record.session_kind.take().map(Into::into),
-        team_name: record.team_name.take().map(Into::into),
-        agent_name: record.agent_name.take().map(Into::into),
-        cwd: record.cwd.take().map(Into::into),
-        git_branch: record.git_branch.take().map(Into::into),
-        version: record.version.take().map(Into::into),
-        entrypoint: record.entrypoint.take().map(Into::into),
-        user_type: record.user_type.take().map(Into::into),
-        slug: record.slug.take().map(Into::into),
-        level: record.level.take().map(Into::into),
+        origin_session_id: record.origin_session_id.take(),
+        session_kind: record.session_kind.take(),
+        team_name: record.team_name.take(),
+        agent_name: record.agent_name.take(),
+        cwd: record.cwd.take(),
+        git_branch: record.git_branch.take(),
+        version: record.version.take(),
+        entrypoint: record.entrypoint.take(),
+        user_type: record.user_type.take(),
+        slug: record.slug.take(),
+        level: record.level.take(),
         is_sidechain: record.is_sidechain,
         is_meta: record.is_meta,
         is_compact_summary: record.is_compact_summary,
@@ -227,8 +228,8 @@ fn envelope(
 }
 
 /// Sets who wrote the text of a message, and of the texts beside its tool results.
-fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_>) {
-    let is_text = |row: &&BlockRows| {
+fn prompt(message: &mut Message<'_>, blocks: &mut [BlockRows<'_>], question: Question<'_>) {
+    let is_text = |row: &&BlockRows<'_>| {
         row.block.part_number == 0 && matches!(row.block.kind.as_deref(), None | Some("text"))
     };
     let has = |kinds: &[&str]| {
@@ -257,11 +258,11 @@ fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_
         return;
     };
     message.prompt_kind = Some(prompt.kind);
-    message.machine_kind = prompt.machine.map(Into::into);
-    message.prompt_text = prompt.text;
-    message.command_name = prompt.command_name;
-    message.command_arguments = prompt.command_arguments;
-    message.plan_session_id = prompt.plan_session_id;
+    message.machine_kind = prompt.machine;
+    message.prompt_text = prompt.text.map(Into::into);
+    message.command_name = prompt.command_name.map(Into::into);
+    message.command_arguments = prompt.command_arguments.map(Into::into);
+    message.plan_session_id = prompt.plan_session_id.map(Into::into);
     if prompt.kind == "tool_result" && is_persons {
         for row in blocks
             .iter_mut()
@@ -273,7 +274,10 @@ fn prompt(message: &mut Message, blocks: &mut [BlockRows], question: Question<'_
 }
 
 /// The task notifications that a message delivers.
-fn notifications(message: &Message, blocks: &[BlockRows]) -> Vec<TaskNotification> {
+fn notifications(
+    message: &Message<'_>,
+    blocks: &[BlockRows<'_>],
+) -> Vec<TaskNotification<'static>> {
     let is_delivery = message.machine_kind.as_deref() == Some("task_notification");
     let texts = blocks
         .iter()
@@ -283,7 +287,7 @@ fn notifications(message: &Message, blocks: &[BlockRows]) -> Vec<TaskNotificatio
 }
 
 /// Completes usage by what the record says of itself; what a progress record repeats has its own.
-fn complete_usage(usage: &mut Usage, message: &Message) {
+fn complete_usage<'a>(usage: &mut Usage<'a>, message: &Message<'a>) {
     let line = &mut usage.line;
     line.request_id = line
         .request_id
@@ -299,12 +303,14 @@ fn complete_usage(usage: &mut Usage, message: &Message) {
 }
 
 /// A time in our form. Where the source has it in another, that one stays in the JSON.
-pub fn moment(raw: Raw<'_>, key: &str, extra: &mut Extra) -> Option<String> {
+pub fn moment<'a>(raw: Raw<'a>, key: &str, extra: &mut Extra) -> Option<Text<'a>> {
     let json = raw.get();
     let text = json_text(json);
     let moment = match &text {
-        Some(text) => timestamp::normalize(text).map(Into::into),
-        None => json_number(json).and_then(timestamp::from_milliseconds),
+        Some(text) => timestamp::normalize(text.clone()),
+        None => json_number(json)
+            .and_then(timestamp::from_milliseconds)
+            .map(Into::into),
     };
     if text.as_deref() != moment.as_deref() || text.is_none() {
         extra.push(key, json);
@@ -314,14 +320,15 @@ pub fn moment(raw: Raw<'_>, key: &str, extra: &mut Extra) -> Option<String> {
 
 /// The agent whose message this is: every line of an agent's file, and sidechain lines that name one. A main-file line
 /// of 2.0.x may name the agent it spawned, and is not its message.
-fn agent(record: &Record<'_>, message: &Message, place: &Place) -> Option<Agent> {
+fn agent<'a>(record: &Record<'a>, message: &Message<'a>, place: &'a Place) -> Option<Agent<'a>> {
     let is_agents = place.kind == Kind::Agent || record.is_sidechain == Some(true);
-    let agent_id = record.agent_id.as_deref().or(place.agent_id.as_deref());
+    let place_agent = || place.agent_id.as_deref().map(Cow::Borrowed);
+    let agent_id = record.agent_id.clone().or_else(place_agent);
     Some(Agent {
         session_id: message.session_id.clone()?,
-        agent_id: agent_id.filter(|_| is_agents)?.to_string(),
+        agent_id: agent_id.filter(|_| is_agents)?,
         layout: place.layout.name(),
-        workflow_run_id: place.workflow_run_id.clone(),
+        workflow_run_id: place.workflow_run_id.as_deref().map(Cow::Borrowed),
     })
 }
 
@@ -339,11 +346,11 @@ object! {
 
 fn attachment<'a>(
     raw: Raw<'a>,
-    message: &mut Message,
-    blocks: &mut Vec<BlockRows>,
+    message: &mut Message<'a>,
+    blocks: &mut Vec<BlockRows<'a>>,
     question: &mut Question<'a>,
     extra: &mut Extra,
-    unknown: &mut Unknown<'_>,
+    unknown: &mut Unknown<'_, '_>,
 ) {
     let (Ok(attachment), true) = (parse_object::<Attachment>(raw.get()), blocks.is_empty()) else {
         extra.push("attachment", raw.get());
@@ -377,23 +384,23 @@ fn attachment<'a>(
 /// A short text without escapes, as names are.
 fn borrowed_text(json: &str) -> Option<&str> {
     match json_text(json)? {
-        std::borrow::Cow::Borrowed(text) => Some(text),
-        std::borrow::Cow::Owned(_) => None,
+        Cow::Borrowed(text) => Some(text),
+        Cow::Owned(_) => None,
     }
 }
 
 fn origin_kind(json: &str) -> Option<&str> {
     let origin: crate::record::Origin = parse_object(json).ok()?;
     match origin.kind? {
-        std::borrow::Cow::Borrowed(kind) => Some(kind),
-        std::borrow::Cow::Owned(_) => None,
+        Cow::Borrowed(kind) => Some(kind),
+        Cow::Owned(_) => None,
     }
 }
 
 /// The kind of an attachment or of progress is the subtype of its record.
-fn set_subtype(message: &mut Message, kind: Option<std::borrow::Cow<'_, str>>, rest: &mut Extra) {
+fn set_subtype<'a>(message: &mut Message<'a>, kind: Option<Text<'a>>, rest: &mut Extra) {
     match (&message.subtype, kind) {
-        (None, Some(kind)) => message.subtype = Some(kind.into_owned()),
+        (None, Some(kind)) => message.subtype = Some(kind),
         (Some(_), Some(kind)) => rest.push_text("type", &kind),
         (_, None) => {}
     }
@@ -424,12 +431,12 @@ object! {
 
 /// Keeps what a progress record says, and takes the usage that an agent's line carries in it: where that agent's file is
 /// gone it is the only trace of what the agent spent.
-fn progress(
-    raw: Raw<'_>,
-    message: &mut Message,
+fn progress<'a>(
+    raw: Raw<'a>,
+    message: &mut Message<'a>,
     links: &mut Vec<AgentLink>,
     extra: &mut Extra,
-) -> Option<Usage> {
+) -> Option<Usage<'a>> {
     let Ok(data) = parse_object::<Data>(raw.get()) else {
         extra.push("data", raw.get());
         return None;
@@ -460,8 +467,8 @@ fn progress(
     extra.push_object("data", rest);
     let mut usage = usage?;
     usage.agent = data.agent_id.map(|agent_id| Agent {
-        session_id: String::new(),
-        agent_id: agent_id.into_owned(),
+        session_id: Cow::Borrowed(""),
+        agent_id,
         layout: Layout::Nested.name(),
         workflow_run_id: None,
     });
@@ -498,15 +505,14 @@ fn echo_json(echo: &Opened<'_>) -> String {
     kept.finish().unwrap_or_else(|| "{}".to_string())
 }
 
-fn echoed_usage(raw: Raw<'_>, progress: &Message) -> Option<Usage> {
+fn echoed_usage<'a>(raw: Raw<'a>, progress: &Message<'a>) -> Option<Usage<'a>> {
     let echo: Echo = parse_object(raw.get()).ok()?;
-    let uuid = echo.uuid.as_deref().unwrap_or(&progress.uuid).to_string();
     let message = echo.message?;
-    let mut usage = usage::usage(&message, &uuid)?;
+    let mut usage = usage::usage(&message, echo.uuid.as_ref().unwrap_or(&progress.uuid))?;
     usage.line.visible_char_count = message.content.as_ref().map(content::chars_to_see);
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
-    usage.line.request_id = echo.request_id.map(Into::into);
+    usage.line.request_id = echo.request_id;
     usage.line.sent_at = echo
         .timestamp
         .and_then(|raw| moment(raw, "", &mut Extra::default()));
@@ -620,7 +626,7 @@ impl ContentHash {
         }
     }
 
-    fn usage(&mut self, usage: Option<&Usage>) {
+    fn usage(&mut self, usage: Option<&Usage<'_>>) {
         let Some(Usage { line, .. }) = usage else {
             return;
         };
@@ -646,13 +652,13 @@ impl ContentHash {
         }
     }
 
-    fn blocks(&mut self, rows: &[BlockRows]) {
+    fn blocks(&mut self, rows: &[BlockRows<'_>]) {
         for row in rows {
             let block = &row.block;
             self.text(block.kind.as_deref());
             self.text(block.text.as_deref());
             self.text(block.extra_json.as_deref());
-            self.bytes(block.content_hash.as_deref());
+            self.bytes(block.content_hash.as_ref().map(<[u8; 32]>::as_slice));
             if let Some(tool_use) = &row.tool_use {
                 self.text(Some(&tool_use.tool_use_id));
                 self.text(tool_use.name.as_deref());
@@ -690,8 +696,9 @@ impl ContentHash {
         self.gathered.extend_from_slice(bytes);
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn finish(mut self) -> [u8; 16] {
         self.hasher.update(&self.gathered);
-        self.hasher.finalize().as_bytes()[..16].to_vec()
+        let hash = self.hasher.finalize();
+        *hash.as_bytes().first_chunk().expect("a hash is longer")
     }
 }

@@ -2,7 +2,7 @@
 
 use super::beginning;
 use crate::record::{object, parse_object};
-use crate::rows::TaskNotification;
+use crate::rows::{TaskNotification, Text};
 
 object! {
     /// The oldest form of a notice.
@@ -16,7 +16,7 @@ object! {
 }
 
 /// The notices in a text that is one, or several in a row.
-pub fn parse(text: &str) -> Vec<TaskNotification> {
+pub fn parse(text: &str) -> Vec<TaskNotification<'static>> {
     let text = text.trim();
     if text.starts_with('{') {
         return old_notice(text).into_iter().collect();
@@ -39,24 +39,25 @@ pub fn parse(text: &str) -> Vec<TaskNotification> {
     notices.collect()
 }
 
-fn old_notice(json: &str) -> Option<TaskNotification> {
+fn old_notice(json: &str) -> Option<TaskNotification<'static>> {
     let notice: OldNotice = parse_object(json).ok()?;
-    Some(TaskNotification {
-        task_id: Some(notice.task_id?.into_owned()),
-        tool_use_id: Some(notice.tool_use_id?.into_owned()),
-        status: notice.status.map(Into::into),
-        summary: notice.summary.map(beginning::owned),
-        result: notice.result.map(beginning::owned),
+    let notice = TaskNotification {
+        task_id: Some(notice.task_id?),
+        tool_use_id: Some(notice.tool_use_id?),
+        status: notice.status,
+        summary: notice.summary.map(beginning::keep),
+        result: notice.result.map(beginning::keep),
         ..TaskNotification::default()
-    })
+    };
+    Some(notice.into_owned())
 }
 
 /// What stands between the first tag and the last end of it: a result may speak of tags itself.
-fn inside(text: &str, tag: &str) -> Option<String> {
+fn inside(text: &str, tag: &str) -> Option<Text<'static>> {
     let (_, behind) = text.split_once(&format!("<{tag}>"))?;
     let (inside, _) = behind.rsplit_once(&format!("</{tag}>"))?;
     let inside = inside.trim();
-    (!inside.is_empty()).then(|| beginning::of(inside).to_string())
+    (!inside.is_empty()).then(|| beginning::of(inside).to_string().into())
 }
 
 #[cfg(test)]

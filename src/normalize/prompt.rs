@@ -174,7 +174,7 @@ fn classify_text(question: &Question<'_>) -> Prompt {
         false => "human",
     };
     Prompt {
-        text: (text != question.text).then(|| beginning::owned(text)),
+        text: (text != question.text).then(|| beginning::keep(text).into_owned()),
         ..Prompt::of(kind)
     }
 }

@@ -27,31 +27,37 @@ object! {
 }
 
 /// A tool call.
-pub fn tool_use(id: &str, name: Option<&str>, input_json: Option<&str>) -> ToolUse {
+pub fn tool_use<'a>(
+    tool_use_id: Cow<'a, str>,
+    name: Option<Cow<'a, str>>,
+    input_json: Option<&'a str>,
+) -> ToolUse<'a> {
     let input: Input = input_json
         .and_then(|json| parse_object(json).ok())
         .unwrap_or_default();
     let change = name
+        .as_deref()
         .zip(input_json)
         .and_then(|(name, json)| change::of_input(name, json));
+    let mcp_server = name.as_deref().and_then(mcp_server);
     ToolUse {
-        tool_use_id: id.to_string(),
-        name: name.map(str::to_string),
-        mcp_server: name.and_then(mcp_server).map(str::to_string),
-        command: input.command.map(beginning::owned),
+        mcp_server: mcp_server.map(|server| server.to_string().into()),
+        tool_use_id,
+        name,
+        command: input.command.map(beginning::keep),
         file_path: input
             .file_path
             .or(input.notebook_path)
             .or(input.path)
-            .map(beginning::owned),
-        pattern: input.pattern.map(beginning::owned),
-        url: input.url.map(beginning::owned),
-        query: input.query.map(beginning::owned),
-        description: input.description.map(beginning::owned),
-        subagent_type: input.subagent_type.map(beginning::owned),
-        skill: input.skill.map(beginning::owned),
+            .map(beginning::keep),
+        pattern: input.pattern.map(beginning::keep),
+        url: input.url.map(beginning::keep),
+        query: input.query.map(beginning::keep),
+        description: input.description.map(beginning::keep),
+        subagent_type: input.subagent_type.map(beginning::keep),
+        skill: input.skill.map(beginning::keep),
         change_kind: change.as_ref().map(|change| change.kind),
-        input_json: input_json.map(str::to_string),
+        input_json: input_json.map(Cow::Borrowed),
         input_lines_added: change.as_ref().and_then(|change| change.lines_added),
         input_lines_removed: change.as_ref().and_then(|change| change.lines_removed),
         ..ToolUse::default()
@@ -90,12 +96,12 @@ pub fn call_to_json(
 }
 
 /// The tool call in the JSON column of a block, and what else the column holds.
-pub fn call_from_json(json: &str, id: &str) -> (ToolUse, Option<String>) {
+pub fn call_from_json<'a>(json: &'a str, id: &'a str) -> (ToolUse<'a>, Option<String>) {
     let call: Call = parse_object(json).unwrap_or_default();
     let mut rest = Extra::default();
     rest.push_rest(&call.rest);
     let input = call.input.map(Raw::get);
-    (tool_use(id, call.name.as_deref(), input), rest.finish())
+    (tool_use(id.into(), call.name, input), rest.finish())
 }
 
 /// The server of `mcp__<server>__<tool>`. It may hold single underscores.
@@ -106,18 +112,21 @@ fn mcp_server(name: &str) -> Option<&str> {
 
 /// What a carrier says beside its blocks.
 #[derive(Default)]
-pub struct Carrier<'a> {
+pub struct Carrier<'r, 'a> {
     /// `toolUseResult`: belongs to the only result of the line, else to the first.
-    pub returned: Option<&'a Opened<'a>>,
+    pub returned: Option<&'r Opened<'a>>,
     /// `toolDenialKind`
-    pub denial_kind: Option<&'a str>,
+    pub denial_kind: Option<&'r str>,
     /// `userFeedback`
-    pub feedback: Option<&'a str>,
+    pub feedback: Option<&'r str>,
 }
 
 /// Completes the results of a carrier: how the calls ended, and what they returned. Gives `toolUseResult` back when there
 /// is no result that it could belong to.
-pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&'a Opened<'a>> {
+pub fn complete<'r, 'a>(
+    blocks: &mut [BlockRows<'a>],
+    carrier: &Carrier<'r, 'a>,
+) -> Option<&'r Opened<'a>> {
     let mut returned = carrier.returned;
     for block in blocks.iter_mut() {
         if let Some(result) = &mut block.tool_result {
@@ -125,13 +134,13 @@ pub fn complete<'a>(blocks: &mut [BlockRows], carrier: &Carrier<'a>) -> Option<&
             judge(result, carrier, &returned);
             result.details_json = returned.details(result.content.as_deref().unwrap_or_default());
             block.git_operations = returned.git_operations();
-            block.web_request = returned.web_request();
+            block.web_request = returned.web_request().map(Box::new);
         }
     }
     returned
 }
 
-fn judge(result: &mut ToolResult, carrier: &Carrier<'_>, returned: &Returned<'_>) {
+fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &Returned<'_, 'a>) {
     let content = result.content.as_deref().unwrap_or_default();
     let ending = outcome(&Ending {
         content,
@@ -151,16 +160,17 @@ fn judge(result: &mut ToolResult, carrier: &Carrier<'_>, returned: &Returned<'_>
     let path = returned
         .text("persistedOutputPath")
         .or_else(|| persisted_path(content).map(Cow::Borrowed));
-    result.persisted_name = path.as_deref().and_then(base_name).map(str::to_string);
+    let name = path.as_deref().and_then(base_name);
+    result.persisted_name = name.map(|name| name.to_string().into());
     result.persisted_bytes = returned.number("persistedOutputSize");
-    result.agent_id = returned.text("agentId").map(Into::into);
-    result.workflow_run_id = returned.text("runId").map(Into::into);
-    result.background_task_id = returned.text("backgroundTaskId").map(Into::into);
+    result.agent_id = returned.text("agentId");
+    result.workflow_run_id = returned.text("runId");
+    result.background_task_id = returned.text("backgroundTaskId");
     result.duration_ms = returned.duration_ms();
     result.is_user_modified = returned.flag("userModified");
     result.is_staged = returned.flag("staged");
     result.outcome = ending.name;
-    result.denial_reason = ending.denial_reason;
+    result.denial_reason = ending.denial_reason.map(Into::into);
     result.exit_code = ending.exit_code;
     if let Some(change) = change {
         result.change_kind = Some(change.kind);
@@ -196,13 +206,13 @@ fn base_name(path: &str) -> Option<&str> {
 
 /// `toolUseResult`.
 #[derive(Default)]
-pub struct Returned<'a> {
+pub struct Returned<'r, 'a> {
     /// All of it.
     json: Option<&'a str>,
     /// When it is a text.
     text: Option<Cow<'a, str>>,
     /// When it is an object.
-    entries: &'a [(Cow<'a, str>, Raw<'a>)],
+    entries: &'r [(Cow<'a, str>, Raw<'a>)],
 }
 
 object! {
@@ -210,9 +220,9 @@ object! {
     pub struct Entries {}
 }
 
-impl<'a> Returned<'a> {
+impl<'r, 'a> Returned<'r, 'a> {
     /// Looks at it.
-    pub fn read(opened: Option<&'a Opened<'a>>) -> Returned<'a> {
+    pub fn read(opened: Option<&'r Opened<'a>>) -> Returned<'r, 'a> {
         let Some(opened) = opened else {
             return Returned::default();
         };
@@ -257,22 +267,22 @@ impl<'a> Returned<'a> {
         })
     }
 
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<Change<'a>> {
         change::of_result(self)
     }
 
     /// What is not said by the text of the result or the input of the call: without what repeats them, whole files and
     /// image bytes, all of which the archive has.
-    fn details(&mut self, result: &str) -> Option<String> {
+    fn details(&mut self, result: &str) -> Option<Cow<'a, str>> {
         let json = self.json?;
         match json.as_bytes().first() {
             Some(b'"') => {
                 // Gone before the next copy is made: it may be long.
                 let text = self.text.take();
                 let is_repeated = text.is_some_and(|text| repeats_error(&text, result));
-                (!is_repeated).then(|| json.to_string())
+                (!is_repeated).then_some(Cow::Borrowed(json))
             }
-            Some(b'[') => (!all_said(json, result)).then(|| json.to_string()),
+            Some(b'[') => (!all_said(json, result)).then_some(Cow::Borrowed(json)),
             Some(b'{') => {
                 let mut extra = Extra::default();
                 let has_patch = self
@@ -295,13 +305,13 @@ impl<'a> Returned<'a> {
                         key => extra.push(key, value),
                     }
                 }
-                Some(extra.finish().unwrap_or_else(|| "{}".to_string()))
+                Some(extra.finish().map_or(Cow::Borrowed("{}"), Cow::Owned))
             }
-            _ => Some(json.to_string()),
+            _ => Some(Cow::Borrowed(json)),
         }
     }
 
-    fn git_operations(&self) -> Vec<GitOperation> {
+    fn git_operations(&self) -> Vec<GitOperation<'a>> {
         let operations = self.get("gitOperation").map(entries).unwrap_or_default();
         operations
             .iter()
@@ -312,18 +322,18 @@ impl<'a> Returned<'a> {
                 let operation: Operation = parse_object(json).ok()?;
                 Some(GitOperation {
                     kind,
-                    action: operation.action.or(operation.kind).map(Into::into),
-                    branch: operation.branch.or(operation.reference).map(Into::into),
-                    commit_sha: operation.sha.map(Into::into),
+                    action: operation.action.or(operation.kind),
+                    branch: operation.branch.or(operation.reference),
+                    commit_sha: operation.sha,
                     pr_number: operation.number,
-                    pr_url: operation.url.map(Into::into),
+                    pr_url: operation.url,
                     ..GitOperation::default()
                 })
             })
             .collect()
     }
 
-    fn web_request(&self) -> Option<WebRequest> {
+    fn web_request(&self) -> Option<WebRequest<'a>> {
         let kind = match (
             self.get("codeText"),
             self.get("searchCount"),
@@ -336,8 +346,8 @@ impl<'a> Returned<'a> {
         };
         Some(WebRequest {
             kind,
-            url: self.text("url").map(Into::into),
-            query: self.text("query").map(Into::into),
+            url: self.text("url"),
+            query: self.text("query"),
             status_code: self.number("code"),
             response_bytes: self.number("bytes"),
             search_count: self.number("searchCount"),
@@ -361,16 +371,11 @@ object! {
 }
 
 /// The keys and values of an object.
-fn entries(json: &str) -> Vec<(Cow<'_, str>, &str)> {
+pub fn entries(json: &str) -> Vec<(Cow<'_, str>, &str)> {
     let object: Entries = parse_object(json).unwrap_or_default();
-    let borrowed = object
-        .rest
-        .into_iter()
-        .filter_map(|(key, value)| match value {
-            crate::record::Json::Raw(raw) => Some((key, raw.get())),
-            crate::record::Json::Owned(_) => None,
-        });
-    borrowed.collect()
+    let entries = object.rest.into_iter();
+    let entries = entries.filter_map(|(key, value)| Some((key, value.raw()?.get())));
+    entries.collect()
 }
 
 /// Whether the archive alone keeps a value: a whole file, or what the text of the result says already.
@@ -438,7 +443,7 @@ mod tests {
     use super::*;
     use crate::record::Record;
 
-    fn returned(json: &str, use_it: impl FnOnce(Returned<'_>)) {
+    fn returned(json: &str, use_it: impl FnOnce(Returned<'_, '_>)) {
         let carrier = format!(r#"{{"toolUseResult":{json}}}"#);
         let carrier: Record = parse_object(&carrier).unwrap();
         use_it(Returned::read(carrier.tool_use_result.as_ref()));
@@ -446,7 +451,9 @@ mod tests {
 
     fn details_of(json: &str, result: &str) -> Option<String> {
         let mut details = None;
-        returned(json, |mut returned| details = returned.details(result));
+        returned(json, |mut returned| {
+            details = returned.details(result).map(Cow::into_owned);
+        });
         details
     }
 

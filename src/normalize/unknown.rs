@@ -6,13 +6,13 @@ use crate::rows::UnknownKind;
 use std::borrow::Cow;
 
 /// Collects the unknown names of one record.
-pub struct Unknown<'a> {
-    pub found: &'a mut Vec<UnknownKind>,
+pub struct Unknown<'u, 'a> {
+    pub found: &'u mut Vec<UnknownKind>,
     pub version: Option<Cow<'a, str>>,
     pub position: Position,
 }
 
-impl Unknown<'_> {
+impl Unknown<'_, '_> {
     /// Notes an unknown type of record, or the unknown keys of a known one.
     pub fn record(&mut self, kind: Option<&str>, rest: &Rest) {
         match kind {

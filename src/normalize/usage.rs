@@ -2,30 +2,30 @@
 
 use super::extra::Extra;
 use crate::record::{Message, Usage as RecordedUsage, parse_object};
-use crate::rows::{Usage, UsageLine};
+use crate::rows::{Text, Usage, UsageLine};
 
 /// The model name of messages that Claude Code made up itself: no API was called.
 pub const SYNTHETIC: &str = "<synthetic>";
 
 /// The usage that a message carries; `uuid` is its name when the API gave it none.
-pub fn usage(message: &Message<'_>, uuid: &str) -> Option<Usage> {
+pub fn usage<'a>(message: &Message<'a>, uuid: &Text<'a>) -> Option<Usage<'a>> {
     if message.model.as_deref() == Some(SYNTHETIC) {
         return None;
     }
     let recorded: RecordedUsage = parse_object(message.usage?.get()).ok()?;
-    let id = message.id.as_deref().filter(|id| !id.is_empty());
+    let id = message.id.as_ref().filter(|id| !id.is_empty());
     Some(Usage {
-        api_message_id: id.unwrap_or(uuid).to_string(),
+        api_message_id: id.unwrap_or(uuid).clone(),
         agent: None,
         line: UsageLine {
-            model: message.model.as_deref().map(str::to_string),
-            stop_reason: message.stop_reason.as_deref().map(str::to_string),
+            model: message.model.clone(),
+            stop_reason: message.stop_reason.clone(),
             ..numbers(recorded)
         },
     })
 }
 
-fn numbers(usage: RecordedUsage<'_>) -> UsageLine {
+fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
     let mut extra = Extra::default();
     extra.push_rest(&usage.rest);
     let input_tokens = non_negative("input_tokens", usage.input_tokens, &mut extra);
@@ -78,9 +78,9 @@ fn numbers(usage: RecordedUsage<'_>) -> UsageLine {
         extra.push_object("output_tokens_details", nested);
     }
     UsageLine {
-        service_tier: usage.service_tier.map(Into::into),
-        speed: usage.speed.map(Into::into),
-        inference_geo: usage.inference_geo.map(Into::into),
+        service_tier: usage.service_tier,
+        speed: usage.speed,
+        inference_geo: usage.inference_geo,
         input_tokens,
         output_tokens,
         cache_write_tokens,
@@ -89,7 +89,7 @@ fn numbers(usage: RecordedUsage<'_>) -> UsageLine {
         cache_read_tokens,
         thinking_tokens,
         web_search_count,
-        extra_json: extra.finish(),
+        extra_json: extra.finish().map(Into::into),
         ..UsageLine::default()
     }
 }

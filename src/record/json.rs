@@ -16,12 +16,20 @@ pub enum Json<'a> {
     Owned(String),
 }
 
-impl Json<'_> {
+impl<'a> Json<'a> {
     /// The JSON text.
     pub fn get(&self) -> &str {
         match self {
             Json::Raw(raw) => raw.get(),
             Json::Owned(text) => text,
+        }
+    }
+
+    /// The value as it stands in the line.
+    pub fn raw(&self) -> Option<Raw<'a>> {
+        match self {
+            Json::Raw(raw) => Some(*raw),
+            Json::Owned(_) => None,
         }
     }
 }

@@ -104,7 +104,9 @@ fn covers(line: &[u8], is_complete: bool) -> Result<(), String> {
     let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| b" \t\r".contains(byte));
     let used = decode(line, is_complete, &mut |piece| {
         let (offset, length) = match &piece {
-            Piece::Record { offset, length, .. } => (*offset, *length),
+            Piece::Record { offset, length, .. } | Piece::Repaired { offset, length, .. } => {
+                (*offset, *length)
+            }
             Piece::Rejected { offset, raw, .. } => {
                 if line.get(*offset..*offset + raw.len()) != Some(raw) {
                     problem = Some("a fragment is not what stands there");

@@ -11,7 +11,10 @@ use crate::timestamp;
 use rusqlite::{OptionalExtension, params};
 
 impl Loader<'_> {
-    pub(in crate::database) fn write_message(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
+    pub(in crate::database) fn write_message(
+        &mut self,
+        mut rows: Box<MessageRows<'_>>,
+    ) -> Result<()> {
         self.settle_keys(&mut rows)?;
         self.write_links(&rows.links, rows.message.session_id.as_deref())?;
         if let Some(message_id) = self.message_id(Some(&rows.message.uuid))? {
@@ -49,9 +52,9 @@ impl Loader<'_> {
     }
 
     /// Inserts a message that is new. A long one keeps no text of its own that is written.
-    fn insert_message(&self, message: &mut Message) -> Result<()> {
-        let texts = [message.extra_json.as_ref(), message.user_feedback.as_ref()];
-        if !texts.into_iter().any(is_long) {
+    fn insert_message(&self, message: &mut Message<'_>) -> Result<()> {
+        let texts = [&message.extra_json, &message.user_feedback];
+        if !texts.into_iter().any(|text| is_long(text.as_deref())) {
             self.inserter.insert(message)?;
             return Ok(());
         }
@@ -65,18 +68,18 @@ impl Loader<'_> {
     }
 
     /// Inserts a call if it is new, else gives it back.
-    fn insert_tool_use(
+    fn insert_tool_use<'a>(
         &mut self,
-        tool_use: ToolUse,
+        tool_use: Box<ToolUse<'a>>,
         sent_at: Option<&str>,
-    ) -> Result<Option<ToolUse>> {
+    ) -> Result<Option<Box<ToolUse<'a>>>> {
         let mut find = self.connection.prepare_cached(sql::FIND_TOOL_USE_BLOCK)?;
-        if is_long(tool_use.input_json.as_ref()) && !find.exists([&tool_use.tool_use_id])? {
+        if is_long(tool_use.input_json.as_deref()) && !find.exists([&tool_use.tool_use_id])? {
             self.note_call(&tool_use, sent_at)?;
-            self.inserter.insert_last(tool_use)?;
+            self.inserter.insert_last(*tool_use)?;
             return Ok(None);
         }
-        if self.inserter.insert(&tool_use)? == 0 {
+        if self.inserter.insert(&*tool_use)? == 0 {
             self.touch_tool_use(&tool_use.tool_use_id);
             return Ok(Some(tool_use));
         }
@@ -86,7 +89,7 @@ impl Loader<'_> {
 
     /// Sets the keys of what a message names and is there: its parents, its agent and its response. What is not there yet
     /// is resolved at the commit, and so is its session.
-    fn settle_keys(&mut self, rows: &mut MessageRows) -> Result<()> {
+    fn settle_keys(&mut self, rows: &mut MessageRows<'_>) -> Result<()> {
         let message = &mut rows.message;
         message.parent_message_id = self.message_id(message.parent_uuid.as_deref())?;
         message.logical_parent_message_id =
@@ -109,7 +112,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    pub(in crate::database) fn agent_key(&mut self, agent: Agent) -> Result<i64> {
+    pub(in crate::database) fn agent_key(&mut self, agent: Agent<'_>) -> Result<i64> {
         if let Some(key) = self.agents.get(&agent) {
             return Ok(*key);
         }
@@ -126,7 +129,7 @@ impl Loader<'_> {
                 |row| row.get(0),
             )?;
         self.touch_session(Some(&agent.session_id));
-        self.agents.insert(agent, key);
+        self.agents.insert(agent.into_owned(), key);
         Ok(key)
     }
 
@@ -170,8 +173,8 @@ impl Loader<'_> {
     /// line of a message comes to depends on what is in the database.
     fn write_usage(
         &mut self,
-        usage: Option<Usage>,
-        message: &Message,
+        usage: Option<Usage<'_>>,
+        message: &Message<'_>,
         is_copy: bool,
     ) -> Result<()> {
         let Some(Usage { mut line, .. }) = usage else {
@@ -185,7 +188,7 @@ impl Loader<'_> {
             self.write_responses()?;
         }
         match self.new_responses.get_mut(&line.api_response_id) {
-            Some(response) => response.add(line, message.version.clone()),
+            Some(response) => response.add(line, message.version.as_deref()),
             None => {
                 self.touched_responses.insert(line.api_response_id);
                 self.inserter.insert_last(line)?;
@@ -206,7 +209,7 @@ impl Loader<'_> {
     }
 
     /// Writes what a message says: its blocks with calls and results, and the notifications it delivers.
-    fn write_content(&mut self, rows: MessageRows) -> Result<()> {
+    fn write_content(&mut self, rows: MessageRows<'_>) -> Result<()> {
         let message = &rows.message;
         for mut notification in rows.notifications {
             notification.deliver(message);
@@ -218,7 +221,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn write_block(&mut self, rows: BlockRows, message: &Message) -> Result<()> {
+    fn write_block(&mut self, rows: BlockRows<'_>, message: &Message<'_>) -> Result<()> {
         let message_id = message.message_id;
         let sent_at = message.sent_at.as_deref();
         let mut block = rows.block;
@@ -249,14 +252,14 @@ impl Loader<'_> {
             result.message_id = message_id;
             result.block_id = block_id;
             self.settle_answer(&mut result, sent_at)?;
-            self.inserter.insert_last(result)?;
+            self.inserter.insert_last(*result)?;
             for mut operation in rows.git_operations {
                 operation.tool_result_id = self.last_result_id;
                 self.inserter.insert(&operation)?;
             }
             if let Some(mut request) = rows.web_request {
                 request.tool_result_id = self.last_result_id;
-                self.inserter.insert(&request)?;
+                self.inserter.insert(&*request)?;
             }
         }
         Ok(())
@@ -269,7 +272,7 @@ impl Loader<'_> {
     }
 
     /// Remembers a new call, of which most get their one answer at once. The others are left to the commit.
-    fn note_call(&mut self, call: &ToolUse, sent_at: Option<&str>) -> Result<()> {
+    fn note_call(&mut self, call: &ToolUse<'_>, sent_at: Option<&str>) -> Result<()> {
         let mut orphan = self.connection.prepare_cached(sql::FIND_ORPHANED_RESULT)?;
         match sent_at.and_then(timestamp::to_milliseconds) {
             Some(time) if call.is_plain() && !orphan.exists([&call.tool_use_id])? => {
@@ -281,7 +284,7 @@ impl Loader<'_> {
                     time,
                     is_change: call.change_kind.is_some(),
                 };
-                self.open_calls.insert(call.tool_use_id.clone(), open);
+                self.open_calls.insert(call.tool_use_id.to_string(), open);
             }
             _ => self.touch_tool_use(&call.tool_use_id),
         }
@@ -290,16 +293,16 @@ impl Loader<'_> {
 
     /// Ties an answer to its call. The rule is in sql/resolve/24: this is what it comes to for the first answer to a call
     /// that is remembered, and with it neither needs to be looked at again.
-    fn settle_answer(&mut self, result: &mut ToolResult, sent_at: Option<&str>) -> Result<()> {
+    fn settle_answer(&mut self, result: &mut ToolResult<'_>, sent_at: Option<&str>) -> Result<()> {
         let Some(tool_use_id) = &result.source_tool_use_id else {
             return Ok(());
         };
         let answered = sent_at.and_then(timestamp::to_milliseconds);
-        if let (Some(call), Some(answered)) = (self.open_calls.remove(tool_use_id), answered) {
+        if let (Some(call), Some(answered)) = (self.open_calls.remove(&**tool_use_id), answered) {
             result.tool_use_id = Some(tool_use_id.clone());
             result.elapsed_ms = Some(answered - call.time);
             if call.is_change {
-                self.touched_changes.insert(tool_use_id.clone());
+                self.touched_changes.insert(tool_use_id.to_string());
             }
             self.connection
                 .prepare_cached(sql::ANSWER_TOOL_USE)?
@@ -310,11 +313,11 @@ impl Loader<'_> {
         if find.exists([tool_use_id])? {
             result.tool_use_id = Some(tool_use_id.clone());
         }
-        self.touched_tool_uses.insert(tool_use_id.clone());
+        self.touched_tool_uses.insert(tool_use_id.to_string());
         Ok(())
     }
 
-    fn write_copy(&mut self, mut rows: Box<MessageRows>) -> Result<()> {
+    fn write_copy(&mut self, mut rows: Box<MessageRows<'_>>) -> Result<()> {
         let current = copies::Line::of_message(self.connection, rows.message.message_id)?;
         self.write_usage(rows.usage.take(), &rows.message, true)?;
         let new = copies::Line::of_rows(self.connection, &rows.message)?;
@@ -334,7 +337,7 @@ impl Loader<'_> {
     }
 
     /// Puts another line in the place of the one that was the message until now.
-    fn replace_message(&mut self, rows: MessageRows) -> Result<()> {
+    fn replace_message(&mut self, rows: MessageRows<'_>) -> Result<()> {
         let message_id = rows.message.message_id;
         self.write_responses()?;
         let calls = tool_uses::of_message(self.connection, message_id)?;

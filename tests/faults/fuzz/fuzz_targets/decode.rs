@@ -18,7 +18,8 @@ fuzz_target!(|line: &[u8]| {
         let mut end = 0;
         let used = decode(line, is_complete, &mut |piece| {
             let (offset, length) = match piece {
-                Piece::Record { offset, length, .. } => (offset, length),
+                Piece::Record { offset, length, .. }
+                | Piece::Repaired { offset, length, .. } => (offset, length),
                 Piece::Rejected { offset, raw, .. } => (offset, raw.len()),
             };
             assert!(offset >= end && length > 0 && is_blank(&line[end..offset]));
