@@ -205,7 +205,7 @@ impl SqliteFile {
 impl Insert for SqliteFile {
     fn insert<R: Row>(&mut self, row: &R) -> Result<()> {
         let added = row.with_values(|values| self.add(R::TABLE, R::COLUMNS, values));
-        added.map_err(Error::io(&self.path))
+        added.map_err(|error| Error::io(&self.path)(error))
     }
 }
 

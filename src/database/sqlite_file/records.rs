@@ -33,21 +33,24 @@ pub fn varint_length(value: u64) -> usize {
 /// whole record.
 pub fn put_head<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
     out.clear();
+    // The length counts itself. Nearly always it takes one byte.
+    out.push(0);
     let mut body = 0;
     for value in values {
         let (serial, length) = serial_type(value);
         put_varint(out, serial);
         body += length;
     }
-    // The length counts itself.
-    let types = out.len();
-    let mut length = types + 1;
-    if varint_length(length as u64) > 1 {
-        length = types + varint_length(length as u64 + 1);
+    if out.len() < 0x80 {
+        out[0] = out.len() as u8;
+    } else {
+        let length = out.len() - 1 + varint_length(out.len() as u64 + 1);
+        let types = out.split_off(1);
+        out.clear();
+        put_varint(out, length as u64);
+        out.extend_from_slice(&types);
     }
-    put_varint(out, length as u64);
-    out.rotate_right(length - types);
-    length + body
+    out.len() + body
 }
 
 /// Gives the bytes of a value in the body of a record.
