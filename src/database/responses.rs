@@ -66,14 +66,13 @@ impl NewResponse {
                 line.file = file_key(line.usage.file_id)?;
             }
         }
-        let mut response = ApiResponse {
+        sort(&mut self.lines);
+        target.insert(&ApiResponse {
             api_response_id,
             api_message_id: self.api_message_id.into(),
-            kind: "message",
-            ..ApiResponse::default()
-        };
-        judge(&mut response, &mut self.lines);
-        target.insert(&response)?;
+            ..judge(&self.lines)
+        })?;
+        pass_verdicts(&mut self.lines);
         let has_more = self.lines.iter().any(|line| tells_of_others(&line.usage));
         self.lines
             .sort_by_key(|line| (line.usage.file_id, line.usage.byte_offset));
@@ -101,21 +100,22 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
     let mut update_line = connection.prepare(sql::JUDGE_USAGE_LINE)?;
     let mut responses = touched.query([])?;
     while let Some(row) = responses.next()? {
-        let mut response = ApiResponse {
-            api_response_id: row.get(0)?,
-            api_message_id: row.get::<_, String>(1)?.into(),
-            kind: "message",
-            ..ApiResponse::default()
-        };
+        let api_response_id: i64 = row.get(0)?;
+        let api_message_id: String = row.get(1)?;
         let mut lines = find_lines
-            .query_map([response.api_response_id], line)?
+            .query_map([api_response_id], line)?
             .collect::<rusqlite::Result<Vec<_>>>()?;
         let before: HashMap<i64, Verdict> = lines
             .iter()
             .map(|line| (line.usage_line_id, line.verdict()))
             .collect();
-        judge(&mut response, &mut lines);
-        inserter.replace(&response)?;
+        sort(&mut lines);
+        inserter.replace(&ApiResponse {
+            api_response_id,
+            api_message_id: api_message_id.into(),
+            ..judge(&lines)
+        })?;
+        pass_verdicts(&mut lines);
         for line in &lines {
             let verdict = line.verdict();
             if before[&line.usage_line_id] != verdict {
@@ -198,22 +198,30 @@ impl Columns<'_> {
     }
 }
 
-/// Sets the columns of a response, and the verdicts on its lines.
-fn judge(response: &mut ApiResponse<'_>, lines: &mut [Line]) {
+/// Puts the line that is counted first.
+fn sort(lines: &mut [Line]) {
     lines.sort_by(|a, b| counting_order(a).cmp(&counting_order(b)));
+}
+
+/// What its lines, the counted one first, say of a response.
+fn judge(lines: &[Line]) -> ApiResponse<'_> {
+    let mut response = ApiResponse {
+        kind: "message",
+        ..ApiResponse::default()
+    };
     let Some(counted) = lines.first() else {
-        return;
+        return response;
     };
     let earliest = lines
         .iter()
         .min_by(|a, b| age_order(a).cmp(&age_order(b)))
         .expect("there is a line");
     let (usage, first) = (&counted.usage, &earliest.usage);
-    response.request_id.clone_from(&usage.request_id);
-    response.model.clone_from(&usage.model);
-    response.service_tier.clone_from(&usage.service_tier);
-    response.speed.clone_from(&usage.speed);
-    response.inference_geo.clone_from(&usage.inference_geo);
+    response.request_id = borrowed(&usage.request_id);
+    response.model = borrowed(&usage.model);
+    response.service_tier = borrowed(&usage.service_tier);
+    response.speed = borrowed(&usage.speed);
+    response.inference_geo = borrowed(&usage.inference_geo);
     response.input_tokens = usage.input_tokens;
     response.output_tokens = usage.output_tokens;
     response.cache_write_tokens = usage.cache_write_tokens;
@@ -225,14 +233,25 @@ fn judge(response: &mut ApiResponse<'_>, lines: &mut [Line]) {
     response.recorded_cost_usd = usage.recorded_cost_usd;
     response.visible_char_count = visible_chars(usage, lines);
     response.message_id = Some(first.message_id);
-    response.session_id.clone_from(&first.session_id);
+    response.session_id = borrowed(&first.session_id);
     response.agent_key = first.agent_key;
-    response.responded_at.clone_from(&first.sent_at);
+    response.responded_at = borrowed(&first.sent_at);
     response.line_count = Some(lines.len() as i64);
-    response.stop_reason = lines.iter().find_map(|line| line.usage.stop_reason.clone());
-    judge_quality(response, earliest.version.as_deref());
+    let mut stop_reasons = lines.iter().map(|line| &line.usage.stop_reason);
+    response.stop_reason = stop_reasons.find_map(borrowed);
+    judge_quality(&mut response, earliest.version.as_deref());
+    response
+}
 
-    let (counted, others) = lines.split_first_mut().expect("there is a line");
+fn borrowed<'a>(text: &'a Option<Text<'_>>) -> Option<Text<'a>> {
+    text.as_deref().map(Text::Borrowed)
+}
+
+/// Says of each line, the counted one first, whether it is counted, and why not.
+fn pass_verdicts(lines: &mut [Line]) {
+    let Some((counted, others)) = lines.split_first_mut() else {
+        return;
+    };
     counted.usage.is_counted = true;
     counted.usage.duplicate_reason = None;
     for line in others {
