@@ -121,8 +121,8 @@ fn normalize_record<'a>(
         rows.history_prompts
             .push(event::history_prompt(json, position, unknown));
     } else if record.is_chain() {
-        let message = message::message(record, position, place, unknown);
-        rows.messages.push(Box::new(message));
+        rows.messages
+            .push(message::message(record, position, place, unknown));
     } else {
         rows.events
             .push(event::event(record, json, position, place, unknown));

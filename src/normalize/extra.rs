@@ -9,6 +9,8 @@ pub struct Extra(String);
 impl Extra {
     /// Adds a key with its JSON value.
     pub fn push(&mut self, key: &str, json: &str) {
+        // With what stands around them.
+        self.0.reserve(key.len() + json.len() + 5);
         self.push_key(key);
         self.0.push_str(json);
     }
@@ -21,9 +23,8 @@ impl Extra {
 
     /// Adds a key with a text.
     pub fn push_text(&mut self, key: &str, text: &str) {
-        let mut json = String::new();
-        push_string(&mut json, text);
-        self.push(key, &json);
+        self.push_key(key);
+        push_string(&mut self.0, text);
     }
 
     /// Adds all keys that had no field.

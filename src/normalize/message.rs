@@ -15,6 +15,7 @@ use crate::rows::{
 };
 use crate::timestamp;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// The message of a chain record.
 pub fn message<'a>(
@@ -22,7 +23,7 @@ pub fn message<'a>(
     position: Position,
     place: &'a Place,
     unknown_kinds: &mut Vec<UnknownKind>,
-) -> MessageRows<'a> {
+) -> Box<MessageRows<'a>> {
     let mut unknown = Unknown {
         found: unknown_kinds,
         version: record.version.clone(),
@@ -130,14 +131,14 @@ pub fn message<'a>(
     hash.blocks(&blocks);
     message.content_hash = hash.finish();
     message.extra_json = extra.finish().map(Into::into);
-    MessageRows {
+    Box::new(MessageRows {
         message,
         agent,
         blocks,
         usage,
         links,
         notifications,
-    }
+    })
 }
 
 /// What nearly every `message` has and says nothing by.
@@ -562,6 +563,11 @@ struct ContentHash {
 /// So much is gathered: as many blocks as can be taken at once, with little memory.
 const GATHERED_BYTES: usize = 16 << 10;
 
+thread_local! {
+    /// The memory that the last message of a thread was gathered in.
+    static GATHERED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 /// Keys that a copy has of its own.
 const OWN_KEYS: &[&str] = &["agentColor", "isTeammate"];
 
@@ -569,7 +575,7 @@ impl ContentHash {
     fn new(record: &Record<'_>) -> Self {
         let mut hash = ContentHash {
             hasher: blake3::Hasher::new(),
-            gathered: Vec::with_capacity(1 << 10),
+            gathered: GATHERED.take(),
         };
         hash.text(record.kind.as_deref());
         hash.text(record.subtype.as_deref());
@@ -699,6 +705,8 @@ impl ContentHash {
     fn finish(mut self) -> [u8; 16] {
         self.hasher.update(&self.gathered);
         let hash = self.hasher.finalize();
+        self.gathered.clear();
+        GATHERED.set(self.gathered);
         *hash.as_bytes().first_chunk().expect("a hash is longer")
     }
 }
