@@ -67,7 +67,8 @@ impl<'a, B: Value<'a>> Value<'a> for ContentOf<'a, B> {
                 Ok(Lenient::Is(ContentOf::Text(text)))
             }
             Some(b'[') => {
-                let mut blocks = Vec::new();
+                // Nearly always there is one block.
+                let mut blocks = Vec::with_capacity(1);
                 reader.list(|reader| {
                     blocks.push(B::read(reader)?);
                     Ok(())
