@@ -67,7 +67,7 @@ impl Pipeline {
                 is_over: false,
                 failed: None,
             }),
-            passed: Condvar::new(),
+            passed: [const { Condvar::new() }; 64],
         };
         let take_turns = || {
             loop {
@@ -86,7 +86,7 @@ impl Pipeline {
             // Nobody waits for one that panicked.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(take_turns)) {
                 lock(&turns.state).is_over = true;
-                turns.passed.notify_all();
+                turns.wake_all();
                 resume_unwind(panic);
             }
         };
@@ -161,7 +161,18 @@ pub struct Taken {
 
 struct Turns<C> {
     state: Mutex<State<C>>,
-    passed: Condvar,
+    /// Those that wait, by the last digits of their numbers: only the next one is woken.
+    passed: [Condvar; 64],
+}
+
+impl<C> Turns<C> {
+    fn waiting(&self, number: usize) -> &Condvar {
+        &self.passed[number % self.passed.len()]
+    }
+
+    fn wake_all(&self) {
+        self.passed.iter().for_each(Condvar::notify_all);
+    }
 }
 
 struct State<C> {
@@ -176,16 +187,20 @@ struct State<C> {
 impl<C> Turn<'_, C> {
     /// Waits until all before have taken their turns, and has the consumer to itself then.
     pub fn take(self, consume: impl FnOnce(&mut C) -> Result<()>) -> Taken {
-        let Turns { state, passed } = self.turns;
-        let mut state = lock(state);
-        while state.next != self.number && !state.is_over {
-            state = passed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let Turn { number, turns } = self;
+        let mut state = lock(&turns.state);
+        while state.next != number && !state.is_over {
+            let woken = turns.waiting(number).wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_over {
             state.failed = consume(&mut state.consumer).err();
             state.is_over = state.failed.is_some();
             state.next += 1;
-            passed.notify_all();
+            match state.is_over {
+                true => turns.wake_all(),
+                false => turns.waiting(state.next).notify_all(),
+            }
         }
         Taken {
             is_over: state.is_over,
