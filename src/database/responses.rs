@@ -19,8 +19,8 @@ pub struct Line {
     /// Its key; 0 if it is not written yet.
     usage_line_id: i64,
     usage: UsageLine<'static>,
-    /// The version of Claude Code that its message names.
-    version: Option<Text<'static>>,
+    /// The version of Claude Code that its message names, as a number.
+    version: i64,
     file: FileKey,
 }
 
@@ -44,7 +44,7 @@ impl NewResponse {
         self.lines.push(Line {
             usage_line_id: 0,
             usage: usage.into_owned(),
-            version: version.map(|version| version.to_string().into()),
+            version: number_of(version),
             file: FileKey::default(),
         });
     }
@@ -171,7 +171,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
             sent_at: columns.text()?,
             ..UsageLine::default()
         },
-        version: columns.text()?,
+        version: number_of(columns.text()?.as_deref()),
         file: FileKey {
             path: columns.next()?,
             machine: columns.next()?,
@@ -179,6 +179,10 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
             generation: columns.next()?,
         },
     })
+}
+
+fn number_of(version: Option<&str>) -> i64 {
+    version.and_then(version_number).unwrap_or(0)
 }
 
 /// The columns of a row, one after the other: to look for each by its name takes longer than to read it.
@@ -239,7 +243,7 @@ fn judge(lines: &[Line]) -> ApiResponse<'_> {
     response.line_count = Some(lines.len() as i64);
     let mut stop_reasons = lines.iter().map(|line| &line.usage.stop_reason);
     response.stop_reason = stop_reasons.find_map(borrowed);
-    judge_quality(&mut response, earliest.version.as_deref());
+    judge_quality(&mut response, earliest.version);
     response
 }
 
@@ -306,8 +310,7 @@ fn visible_chars(counted: &UsageLine<'_>, lines: &[Line]) -> Option<i64> {
 }
 
 /// How far the output can be trusted.
-fn judge_quality(response: &mut ApiResponse<'_>, version: Option<&str>) {
-    let version = version.and_then(version_number).unwrap_or(0);
+fn judge_quality(response: &mut ApiResponse<'_>, version: i64) {
     let visible = response.visible_char_count.unwrap_or(0);
     let output = response.output_tokens.unwrap_or(0);
     let quality = if visible > 400 && visible > output.saturating_mul(15) {

@@ -6,11 +6,17 @@ use crate::record::{Json, Rest, push_string};
 #[derive(Default)]
 pub struct Extra(String);
 
+const FIRST_BYTES: usize = 128;
+
 impl Extra {
     /// Adds a key with its JSON value.
     pub fn push(&mut self, key: &str, json: &str) {
-        // With what stands around them.
-        self.0.reserve(key.len() + json.len() + 5);
+        // With what stands around them. Others often follow the first.
+        let length = key.len() + json.len() + 5;
+        self.0.reserve(match self.0.is_empty() {
+            true => length.max(FIRST_BYTES),
+            false => length,
+        });
         self.push_key(key);
         self.0.push_str(json);
     }

@@ -685,7 +685,9 @@ impl ContentHash {
     fn bytes(&mut self, bytes: Option<&[u8]>) {
         let length = bytes.map_or(u64::MAX, |bytes| bytes.len() as u64);
         self.update(&length.to_le_bytes());
-        self.update(bytes.unwrap_or_default());
+        if let Some(bytes) = bytes {
+            self.update(bytes);
+        }
     }
 
     fn update(&mut self, mut bytes: &[u8]) {
