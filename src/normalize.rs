@@ -152,3 +152,32 @@ fn rejected(
         raw: raw.to_vec(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::classify;
+
+    #[test]
+    fn a_line_whose_escapes_are_repaired_becomes_the_rows_of_one_that_needs_no_repair() {
+        let rows_of = |path: &str, text: &str| {
+            let json = format!(
+                r#"{{"parentUuid":null,"uuid":"u","type":"user","display":"{text}","message":{{"content":"{text}"}}}}"#
+            );
+            let line = Line {
+                offset: 0,
+                bytes: json.as_bytes(),
+                is_complete: true,
+                is_continued: false,
+            };
+            let place = classify(path);
+            let mut rows = Rows::default();
+            normalize_line(&line, 0, &place, &mut rows);
+            assert_eq!(rows.messages.len() + rows.history_prompts.len(), 1);
+            format!("{rows:?}")
+        };
+        for path in ["projects/-w/s.jsonl", "history.jsonl"] {
+            assert_eq!(rows_of(path, r"a\u0000"), rows_of(path, r"a\ufffd"));
+        }
+    }
+}
