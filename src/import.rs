@@ -67,13 +67,21 @@ pub fn import_new(
     let units = units(inputs).take_while(|_| !stop.is_requested());
     let mut problems = Vec::new();
     let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
-    pipeline.run_in_turn(units, consume, |Unit { input, position }, turn| {
-        let section = match caught(|| read_chunk(&input, position)) {
-            Ok(section) => section,
-            Err(error) => return turn.take(|consume| consume(&input, &mut Err(error))),
-        };
-        let mut batch = caught(|| parse(&input, position, &section));
-        turn.take(|consume| consume(&input, &mut batch))
+    pipeline.run_in_turn(groups(units), consume, |units, turn| {
+        let read = |unit: &Unit| caught(|| read_chunk(&unit.input, unit.position));
+        let sections: Vec<_> = units.iter().map(read).collect();
+        let parsed = units.iter().zip(&sections).map(|(unit, section)| {
+            let batch = match section {
+                Ok(section) => caught(|| parse(&unit.input, unit.position, section)),
+                Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
+            };
+            (&unit.input, batch)
+        });
+        let mut parsed: Vec<_> = parsed.collect();
+        turn.take(|consume| {
+            let mut parsed = parsed.iter_mut();
+            parsed.try_for_each(|(input, batch)| consume(input, batch))
+        })
     })?;
     Ok(problems)
 }
@@ -160,6 +168,13 @@ struct Unit {
     position: u64,
 }
 
+impl Unit {
+    fn bytes(&self) -> u64 {
+        let behind = self.input.size.saturating_sub(self.position * CHUNK_BYTES);
+        behind.min(CHUNK_BYTES)
+    }
+}
+
 /// The chunks that hold something new. An empty file has one that is empty, so that it is known.
 fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
     inputs.flat_map(|input| {
@@ -170,6 +185,27 @@ fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
             input: input.clone(),
             position,
         })
+    })
+}
+
+/// So many chunks are one piece of work at most: their files are open.
+const GROUP_CHUNKS: usize = 16;
+
+/// Short chunks that follow each other are one piece of work, as long as they are no more than a long one: who has little
+/// to do would mostly wait for its turn.
+fn groups(units: impl Iterator<Item = Unit>) -> impl Iterator<Item = Vec<Unit>> {
+    let mut units = units.peekable();
+    std::iter::from_fn(move || {
+        let first = units.next()?;
+        let mut bytes = first.bytes();
+        let mut group = vec![first];
+        while group.len() < GROUP_CHUNKS
+            && let Some(unit) = units.next_if(|unit| bytes + unit.bytes() <= CHUNK_BYTES)
+        {
+            bytes += unit.bytes();
+            group.push(unit);
+        }
+        Some(group)
     })
 }
 

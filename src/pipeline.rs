@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// So many threads more than there are cores: those whose turn has not come wait, and others use the cores meanwhile.
-const WAITING: usize = 3;
+const WAITING: usize = 2;
 
 /// How many threads a run may use, and the pool of those that parse.
 pub struct Pipeline {

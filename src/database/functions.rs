@@ -72,7 +72,10 @@ pub fn version_number(version: &str) -> Option<i64> {
         .split(['.', '-', '+'])
         .map(|part| part.parse::<i64>().ok());
     let (major, minor, patch) = (parts.next()??, parts.next()??, parts.next()??);
-    Some(major * 1_000_000 + minor * 1000 + patch)
+    let number = major.checked_mul(1_000_000)?;
+    number
+        .checked_add(minor.checked_mul(1000)?)?
+        .checked_add(patch)
 }
 
 /// The name that a model is priced by: without provider, region, date and variant, `claude-opus-4.6` as
