@@ -28,7 +28,7 @@ impl Beside {
 
     /// Begins to count what the tables for BI tools say of tools. Whoever writes meanwhile must leave alone what is counted.
     pub fn tool_parts(path: &Path) -> Beside {
-        Beside::begin(path, &["tool_parts", "file_change_parts"], count_tools)
+        Beside::begin(path, TOOL_TABLES, count_tools)
     }
 
     fn begin(
@@ -96,12 +96,15 @@ fn build_search(path: &Path) -> Result<Connection> {
     Ok(index)
 }
 
+/// What the script about tools fills.
+const TOOL_TABLES: &[&str] = &["tool_parts", "file_change_parts"];
+
 fn count_tools(path: &Path) -> Result<Connection> {
     let reader = read_beside(path)?;
     reader.execute_batch(sql::CREATE_TOUCHED)?;
     reader.execute_batch(sql::RESOLVE_ALL)?;
     // The script fills tables by their names, and these come first.
-    for table in ["tool_parts", "file_change_parts"] {
+    for table in TOOL_TABLES {
         reader.execute_batch(&format!(
             "create temp table {table} as select * from {table} where false"
         ))?;
