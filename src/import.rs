@@ -67,23 +67,42 @@ pub fn import_new(
     let units = units(inputs).take_while(|_| !stop.is_requested());
     let mut problems = Vec::new();
     let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
-    pipeline.run_in_turn(groups(units), consume, |units, turn| {
-        let read = |unit: &Unit| caught(|| read_chunk(&unit.input, unit.position));
-        let sections: Vec<_> = units.iter().map(read).collect();
-        let parsed = units.iter().zip(&sections).map(|(unit, section)| {
-            let batch = match section {
-                Ok(section) => caught(|| parse(&unit.input, unit.position, section)),
-                Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
-            };
-            (&unit.input, batch)
+    let work = |units: Vec<Unit>| {
+        let read = units.into_iter().map(|unit| {
+            let section = caught(|| read_chunk(&unit.input, unit.position));
+            (unit, section)
         });
-        let mut parsed: Vec<_> = parsed.collect();
-        turn.take(|consume| {
-            let mut parsed = parsed.iter_mut();
-            parsed.try_for_each(|(input, batch)| consume(input, batch))
+        Parsed::new(read.collect(), |read| read.iter().map(parse_read).collect())
+    };
+    pipeline.run_in_turn(groups(units), consume, work, |consume, parsed| {
+        parsed.with_dependent_mut(|read, batches| {
+            let mut parsed = read.iter().zip(batches);
+            parsed.try_for_each(|((unit, _), batch)| consume(&unit.input, batch))
         })
     })?;
     Ok(problems)
+}
+
+/// A chunk that was read, or why it could not be.
+type Read = (Unit, std::io::Result<Section>);
+
+type Batches<'a> = Vec<std::io::Result<Batch<'a>>>;
+
+self_cell::self_cell!(
+    /// What was read, and the rows that borrow from it: whoever has the turn may write them.
+    struct Parsed {
+        owner: Vec<Read>,
+
+        #[not_covariant]
+        dependent: Batches,
+    }
+);
+
+fn parse_read((unit, section): &Read) -> std::io::Result<Batch<'_>> {
+    match section {
+        Ok(section) => caught(|| parse(&unit.input, unit.position, section)),
+        Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
+    }
 }
 
 fn load(

@@ -3,12 +3,12 @@
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// So many threads more than there are cores: those whose turn has not come wait, and others use the cores meanwhile.
+/// So many results may wait to be consumed while their threads go on to work.
 const WAITING: usize = 2;
 
 /// How many threads a run may use, and the pool of those that parse.
@@ -51,62 +51,53 @@ impl Pipeline {
         }
     }
 
-    /// Does `work` for every item, which ends by taking its turn at the consumer: turns come one by one in the order of the
-    /// items. So whoever did the work also has it consumed, while what it is made of is still at hand.
-    pub fn run_in_turn<T: Send, C: Send>(
+    /// Does `work` for every item, and has the results consumed one by one in the order of the items, by whichever thread is
+    /// done when one is next. Nobody waits for its turn as long as there is other work; and a result goes back to the thread
+    /// that made it, to be let go where its memory comes from.
+    pub fn run_in_turn<T: Send, R: Send, C: Send>(
         &self,
         items: impl Iterator<Item = T> + Send,
         consumer: C,
-        work: impl Fn(T, Turn<'_, C>) -> Taken + Sync,
+        work: impl Fn(T) -> R + Sync,
+        consume: impl Fn(&mut C, &mut R) -> Result<()> + Sync,
     ) -> Result<()> {
-        let items = Mutex::new(items.fuse().enumerate());
+        let threads = match self.is_parallel() {
+            true => self.threads,
+            false => 1,
+        };
         let turns = Turns {
+            items: Mutex::new(items.fuse().enumerate()),
+            consumer: Mutex::new(consumer),
             state: Mutex::new(State {
                 next: 0,
-                consumer,
+                waiting: BTreeMap::new(),
+                is_consuming: false,
+                consumed: (0..threads).map(|_| Vec::new()).collect(),
                 is_over: false,
                 failed: None,
             }),
-            passed: [const { Condvar::new() }; 64],
+            passed: Condvar::new(),
         };
-        let take_turns = || {
-            loop {
-                let item = lock(&items).next();
-                let Some((number, item)) = item else { return };
-                let turn = Turn {
-                    number,
-                    turns: &turns,
-                };
-                if work(item, turn).is_over {
-                    return;
-                }
-            }
-        };
-        let each = || {
+        let each = |thread: usize| {
+            let take_turns = || turns.take(thread, &work, &consume);
             // Nobody waits for one that panicked.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(take_turns)) {
                 lock(&turns.state).is_over = true;
-                turns.wake_all();
+                turns.passed.notify_all();
                 resume_unwind(panic);
             }
         };
-        let threads = match self.is_parallel() {
-            true => self.threads + WAITING,
-            false => 1,
-        };
         std::thread::scope(|scope| {
             // This thread is one of them. Where the system has no more, fewer do.
-            for index in 1..threads {
-                let thread = std::thread::Builder::new().name(format!("turn-{index}"));
-                if thread.spawn_scoped(scope, each).is_err() {
+            for thread in 1..threads {
+                let builder = std::thread::Builder::new().name(format!("turn-{thread}"));
+                if builder.spawn_scoped(scope, move || each(thread)).is_err() {
                     break;
                 }
             }
-            each();
+            each(0);
         });
-        let state = turns.state.into_inner();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        state.failed.map_or(Ok(()), Err)
+        lock(&turns.state).failed.take().map_or(Ok(()), Err)
     }
 
     /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items, on this thread.
@@ -148,62 +139,72 @@ impl Pipeline {
     }
 }
 
-/// A place in the order of the items.
-pub struct Turn<'t, C> {
-    number: usize,
-    turns: &'t Turns<C>,
+/// Items, results that wait to be consumed, and what consumes them.
+struct Turns<I, R, C> {
+    items: Mutex<I>,
+    consumer: Mutex<C>,
+    state: Mutex<State<R>>,
+    /// Wakes those that have to wait when a result is consumed.
+    passed: Condvar,
 }
 
-/// Says that a turn was taken.
-pub struct Taken {
-    is_over: bool,
-}
-
-struct Turns<C> {
-    state: Mutex<State<C>>,
-    /// Those that wait, by the last digits of their numbers: only the next one is woken.
-    passed: [Condvar; 64],
-}
-
-impl<C> Turns<C> {
-    fn waiting(&self, number: usize) -> &Condvar {
-        &self.passed[number % self.passed.len()]
-    }
-
-    fn wake_all(&self) {
-        self.passed.iter().for_each(Condvar::notify_all);
-    }
-}
-
-struct State<C> {
+struct State<R> {
     /// Whose turn it is.
     next: usize,
-    consumer: C,
+    /// Results by the numbers of their items, and the threads that made them.
+    waiting: BTreeMap<usize, (usize, R)>,
+    is_consuming: bool,
+    /// For each thread its results that are to be let go.
+    consumed: Vec<Vec<R>>,
     /// After a failure nothing more is consumed.
     is_over: bool,
     failed: Option<Error>,
 }
 
-impl<C> Turn<'_, C> {
-    /// Waits until all before have taken their turns, and has the consumer to itself then.
-    pub fn take(self, consume: impl FnOnce(&mut C) -> Result<()>) -> Taken {
-        let Turn { number, turns } = self;
-        let mut state = lock(&turns.state);
-        while state.next != number && !state.is_over {
-            let woken = turns.waiting(number).wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
-        }
-        if !state.is_over {
-            state.failed = consume(&mut state.consumer).err();
-            state.is_over = state.failed.is_some();
-            state.next += 1;
-            match state.is_over {
-                true => turns.wake_all(),
-                false => turns.waiting(state.next).notify_all(),
+impl<T, I: Iterator<Item = (usize, T)>, R, C> Turns<I, R, C> {
+    /// Works as long as there are items. Who is the last one has consumed all results that were left.
+    fn take(
+        &self,
+        thread: usize,
+        work: &impl Fn(T) -> R,
+        consume: &impl Fn(&mut C, &mut R) -> Result<()>,
+    ) {
+        loop {
+            let item = lock(&self.items).next();
+            let Some((number, item)) = item else { return };
+            let result = work(item);
+            let mut state = lock(&self.state);
+            state.waiting.insert(number, (thread, result));
+            loop {
+                if state.is_over {
+                    return;
+                }
+                let next = state.next;
+                let due = match state.is_consuming {
+                    true => None,
+                    false => state.waiting.remove(&next),
+                };
+                if let Some((maker, mut result)) = due {
+                    state.is_consuming = true;
+                    drop(state);
+                    let consumed = consume(&mut lock(&self.consumer), &mut result);
+                    state = lock(&self.state);
+                    state.is_consuming = false;
+                    state.next += 1;
+                    state.consumed[maker].push(result);
+                    state.failed = consumed.err();
+                    state.is_over = state.failed.is_some();
+                    self.passed.notify_all();
+                } else if state.waiting.len() > WAITING {
+                    let woken = self.passed.wait(state);
+                    state = woken.unwrap_or_else(PoisonError::into_inner);
+                } else {
+                    break;
+                }
             }
-        }
-        Taken {
-            is_over: state.is_over,
+            let consumed = std::mem::take(&mut state.consumed[thread]);
+            drop(state);
+            drop(consumed);
         }
     }
 }
@@ -229,15 +230,12 @@ mod tests {
                 Ok(())
             };
             pipeline.run(0..1000, twice, push).unwrap();
-            let take_turn = |number, turn: Turn<'_, &mut Vec<_>>| {
-                let result = twice(number);
-                turn.take(|results| {
-                    results.push(result);
-                    Ok(())
-                })
+            let push = |results: &mut &mut Vec<_>, result: &mut i32| {
+                results.push(*result);
+                Ok(())
             };
             pipeline
-                .run_in_turn(0..1000, &mut results, take_turn)
+                .run_in_turn(0..1000, &mut results, twice, push)
                 .unwrap();
             let expected = || (0..1000).map(twice);
             assert!(expected().chain(expected()).eq(results));
@@ -258,19 +256,22 @@ mod tests {
         let same = |number| number;
         assert!(pipeline.run(0.., same, stop_at_five).is_err());
         assert_eq!(seen.swap(0, Ordering::Relaxed), 6);
-        let take_turn = |number, turn: Turn<'_, _>| turn.take(|_: &mut ()| stop_at_five(number));
-        assert!(pipeline.run_in_turn(0.., (), take_turn).is_err());
+        let stop_in_turn = |(): &mut (), number: &mut u64| stop_at_five(*number);
+        assert!(pipeline.run_in_turn(0.., (), same, stop_in_turn).is_err());
         assert_eq!(seen.into_inner(), 6);
     }
 
     #[test]
     fn a_panic_in_turn_ends_all_threads() {
         let pipeline = Pipeline::new(Some(4));
-        let take_turn = |number: u64, turn: Turn<'_, _>| match number {
-            7 => panic!("a fault"),
-            _ => turn.take(|()| Ok(())),
+        let fail = |number: u64| assert_ne!(number, 7, "a fault");
+        let run = || pipeline.run_in_turn(0..1000, (), fail, |(), ()| Ok(()));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        let fail = |(): &mut (), number: &mut u64| {
+            assert_ne!(*number, 7, "a fault");
+            Ok(())
         };
-        let run = || pipeline.run_in_turn(0..1000, (), take_turn);
+        let run = || pipeline.run_in_turn(0..1000, (), |number| number, fail);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

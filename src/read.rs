@@ -90,9 +90,12 @@ fn read_into(bytes: &mut Vec<u8>, file: &File, offset: u64, length: u64) -> io::
     Ok(())
 }
 
+/// So much of it is kept: what is read, and what waits to be written meanwhile.
+const SPARE_BUFFERS: usize = 2;
+
 thread_local! {
-    /// The memory of the last section that a thread was done with: the system need not give it anew for each.
-    static SPARE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// The memory of the last sections that a thread was done with: the system need not give it anew for each.
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reads on behind the bytes that were read from an offset on, as far as there is memory for them, which is not zeroed before.
@@ -142,7 +145,7 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     let wanted = CHUNK_BYTES.min(size - chunk_offset);
     let head = chunk_offset.saturating_sub(parsed).min(HEAD_BYTES);
     let mut buffer_offset = chunk_offset - head;
-    let mut buffer = SPARE.take();
+    let mut buffer = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
     match bytes {
         Bytes::File(file) => read_into(&mut buffer, file, buffer_offset, head + wanted)?,
         Bytes::Archive(file) => buffer = file.read_at(buffer_offset, head + wanted)?,
@@ -205,7 +208,12 @@ impl Drop for Section {
     /// Keeps the memory, unless a long line made it large.
     fn drop(&mut self) {
         if self.buffer.capacity() as u64 <= CHUNK_BYTES + HEAD_BYTES {
-            SPARE.set(std::mem::take(&mut self.buffer));
+            let buffer = std::mem::take(&mut self.buffer);
+            SPARE.with_borrow_mut(|spare| {
+                if spare.len() < SPARE_BUFFERS {
+                    spare.push(buffer);
+                }
+            });
         }
     }
 }
