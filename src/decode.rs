@@ -8,6 +8,7 @@
 //! its newline can be decoded as far as it goes, and what arrives later changes nothing of it.
 
 use crate::record::{Object, Reader, Record, kinds};
+use bumpalo::Bump;
 use memchr::memmem;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
@@ -86,28 +87,38 @@ impl Reason {
 const MAX_DEPTH: usize = 1000;
 
 /// Takes a line apart. Returns how many of its bytes were used: all of them when the line `is_complete`, else those
-/// that can no longer change their meaning; the rest waits for what is still to come.
-pub fn decode<'a>(line: &'a [u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, 'a>)) -> usize {
+/// that can no longer change their meaning; the rest waits for what is still to come. Texts without their escapes go to `texts`.
+pub fn decode<'a>(
+    line: &'a [u8],
+    is_complete: bool,
+    texts: Option<&'a Bump>,
+    each: &mut dyn FnMut(Piece<'_, 'a>),
+) -> usize {
     let start = skip_blanks(line, 0);
     let end = content_end(line);
     if start >= end {
         return if is_complete { line.len() } else { 0 };
     }
-    if line[start] == b'{' && whole_record(&line[start..end], start, each) {
+    if line[start] == b'{' && whole_record(&line[start..end], start, texts, each) {
         return if is_complete { line.len() } else { end };
     }
-    salvage(line, is_complete, each)
+    salvage(line, is_complete, texts, each)
 }
 
 /// Emits the bytes as a record if they are exactly one object that can be kept.
-fn whole_record<'a>(bytes: &'a [u8], offset: usize, each: &mut dyn FnMut(Piece<'_, 'a>)) -> bool {
+fn whole_record<'a>(
+    bytes: &'a [u8],
+    offset: usize,
+    texts: Option<&'a Bump>,
+    each: &mut dyn FnMut(Piece<'_, 'a>),
+) -> bool {
     let length = bytes.len();
     let Ok(json) = std::str::from_utf8(bytes) else {
         return false;
     };
     // A record is large: it stays where it is read.
     let mut record = Record::default();
-    if fill(&mut record, json) {
+    if fill(&mut record, json, texts) {
         each(Piece::Record {
             offset,
             length,
@@ -120,7 +131,7 @@ fn whole_record<'a>(bytes: &'a [u8], offset: usize, each: &mut dyn FnMut(Piece<'
         return false;
     };
     let mut record = Record::default();
-    let is_whole = fill(&mut record, &json);
+    let is_whole = fill(&mut record, &json, None);
     if is_whole {
         each(Piece::Repaired {
             offset,
@@ -133,15 +144,20 @@ fn whole_record<'a>(bytes: &'a [u8], offset: usize, each: &mut dyn FnMut(Piece<'
 }
 
 /// Reads a text into a record. Says whether it is one and can be kept as it is.
-fn fill<'a>(record: &mut Record<'a>, json: &'a str) -> bool {
-    let mut reader = Reader::new(json);
+fn fill<'a>(record: &mut Record<'a>, json: &'a str, texts: Option<&'a Bump>) -> bool {
+    let mut reader = Reader::with_texts(json, texts);
     let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
     is_json
         && reader.deepest <= MAX_DEPTH
         && !(reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_)))
 }
 
-fn salvage<'a>(line: &'a [u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_, 'a>)) -> usize {
+fn salvage<'a>(
+    line: &'a [u8],
+    is_complete: bool,
+    texts: Option<&'a Bump>,
+    each: &mut dyn FnMut(Piece<'_, 'a>),
+) -> usize {
     let mut used = 0;
     loop {
         let position = skip_blanks(line, used);
@@ -155,7 +171,7 @@ fn salvage<'a>(line: &'a [u8], is_complete: bool, each: &mut dyn FnMut(Piece<'_,
             used = position + nuls;
         } else if let Ok(length) = object_length(&line[position..]) {
             let bytes = &line[position..position + length];
-            if !whole_record(bytes, position, each) {
+            if !whole_record(bytes, position, texts, each) {
                 let reason = match std::str::from_utf8(bytes) {
                     Err(_) => Reason::InvalidUtf8,
                     Ok(_) => Reason::TooDeep,
@@ -307,7 +323,7 @@ fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
         }
     };
     let mut found = false;
-    whole_record(bytes, 0, &mut |piece| match piece {
+    whole_record(bytes, 0, None, &mut |piece| match piece {
         Piece::Record { record, .. } => found = is_record(record),
         Piece::Repaired { record, .. } => found = is_record(record),
         Piece::Rejected { .. } => {}
@@ -376,7 +392,7 @@ mod tests {
     /// The pieces as text, `+` for records and `-reason` for fragments.
     fn pieces(line: &[u8], is_complete: bool) -> (Vec<String>, usize) {
         let mut pieces = Vec::new();
-        let used = decode(line, is_complete, &mut |piece| match piece {
+        let used = decode(line, is_complete, None, &mut |piece| match piece {
             Piece::Record { json, .. } | Piece::Repaired { json, .. } => {
                 pieces.push(format!("+{json}"));
             }
@@ -536,7 +552,7 @@ mod tests {
         #[test]
         fn pieces_cover_every_byte_but_blanks(line in line()) {
             let mut covered = 0;
-            let used = decode(&line, true, &mut |piece| {
+            let used = decode(&line, true, None, &mut |piece| {
                 let (offset, length) = match piece {
                     Piece::Record { offset, length, .. }
                     | Piece::Repaired { offset, length, .. } => (offset, length),

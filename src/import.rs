@@ -10,7 +10,9 @@ use crate::progress::Progress;
 use crate::read::{Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
+use bumpalo::Bump;
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,41 +69,69 @@ pub fn import_new(
     let units = units(inputs).take_while(|_| !stop.is_requested());
     let mut problems = Vec::new();
     let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
-    let work = |units: Vec<Unit>| {
-        let read = units.into_iter().map(|unit| {
-            let section = caught(|| read_chunk(&unit.input, unit.position));
-            (unit, section)
-        });
-        Parsed::new(read.collect(), |read| read.iter().map(parse_read).collect())
-    };
+    let work = |units: Vec<Unit>| Parsed::new(Read::new(units), Read::parse);
     pipeline.run_in_turn(groups(units), consume, work, |consume, parsed| {
         parsed.with_dependent_mut(|read, batches| {
-            let mut parsed = read.iter().zip(batches);
+            let mut parsed = read.chunks.iter().zip(batches);
             parsed.try_for_each(|((unit, _), batch)| consume(&unit.input, batch))
         })
     })?;
     Ok(problems)
 }
 
-/// A chunk that was read, or why it could not be.
-type Read = (Unit, std::io::Result<Section>);
+/// Chunks that were read, or why one could not be, and what their texts are without escapes.
+struct Read {
+    chunks: Vec<(Unit, std::io::Result<Section>)>,
+    texts: Bump,
+}
 
 type Batches<'a> = Vec<std::io::Result<Batch<'a>>>;
 
 self_cell::self_cell!(
     /// What was read, and the rows that borrow from it: whoever has the turn may write them.
     struct Parsed {
-        owner: Vec<Read>,
+        owner: Read,
 
         #[not_covariant]
         dependent: Batches,
     }
 );
 
-fn parse_read((unit, section): &Read) -> std::io::Result<Batch<'_>> {
-    match section {
-        Ok(section) => caught(|| parse(&unit.input, unit.position, section)),
-        Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
+thread_local! {
+    /// The memory of texts that are written: the system need not give it anew for each chunk.
+    static SPARE_TEXTS: Cell<Option<Bump>> = const { Cell::new(None) };
+}
+
+/// More than this is not kept: a long text made it large.
+const SPARE_TEXT_BYTES: usize = 4 << 20;
+
+impl Read {
+    fn new(units: Vec<Unit>) -> Read {
+        let read = |unit: Unit| {
+            let section = caught(|| read_chunk(&unit.input, unit.position));
+            (unit, section)
+        };
+        Read {
+            chunks: units.into_iter().map(read).collect(),
+            texts: SPARE_TEXTS.take().unwrap_or_default(),
+        }
+    }
+
+    fn parse(&self) -> Batches<'_> {
+        let parsed = self.chunks.iter().map(|(unit, section)| match section {
+            Ok(section) => caught(|| parse(&unit.input, unit.position, section, Some(&self.texts))),
+            Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
+        });
+        parsed.collect()
+    }
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        if self.texts.allocated_bytes() <= SPARE_TEXT_BYTES {
+            self.texts.reset();
+            SPARE_TEXTS.set(Some(std::mem::take(&mut self.texts)));
+        }
     }
 }
 
@@ -247,7 +277,7 @@ fn fault_of_ours(panic: &(dyn Any + Send)) -> String {
 /// A chunk and its rows, for another thread to write.
 fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch<'static>> {
     let section = read_chunk(input, position)?;
-    Ok(parse(input, position, &section)?.into_owned())
+    Ok(parse(input, position, &section, None)?.into_owned())
 }
 
 fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
@@ -260,7 +290,12 @@ fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
     read_section(&input.bytes, position, input.size, parsed)
 }
 
-fn parse<'a>(input: &'a Input, position: u64, section: &'a Section) -> std::io::Result<Batch<'a>> {
+fn parse<'a>(
+    input: &'a Input,
+    position: u64,
+    section: &'a Section,
+    texts: Option<&'a Bump>,
+) -> std::io::Result<Batch<'a>> {
     let version = &input.version;
     let known = version.size.saturating_sub(position * CHUNK_BYTES);
     let chunk = match &input.bytes {
@@ -271,7 +306,7 @@ fn parse<'a>(input: &'a Input, position: u64, section: &'a Section) -> std::io::
     };
     let end = section.end_offset();
     let (rows, parsed) = match version.place.reading {
-        Reading::Lines => normalize(section, &version.place),
+        Reading::Lines => normalize(section, &version.place, texts),
         Reading::Whole if section.is_last => (document(input, end)?, Some(end)),
         _ => (Rows::default(), Some(end)),
     };

@@ -21,6 +21,7 @@ use crate::discover::{Kind, Place};
 use crate::read::{Line, Section};
 use crate::record::Record;
 use crate::rows::{RejectedLine, Rows};
+use bumpalo::Bump;
 
 pub use document::normalize_document;
 pub use message::copy_json;
@@ -29,10 +30,14 @@ pub use tool::{call_from_json, call_to_json};
 /// The rows of a section, and up to where the file has become rows.
 ///
 /// Lines are numbered from 0 within the section; only the loader knows how many there are before it.
-pub fn normalize<'a>(section: &'a Section, place: &'a Place) -> (Rows<'a>, Option<u64>) {
+pub fn normalize<'a>(
+    section: &'a Section,
+    place: &'a Place,
+    texts: Option<&'a Bump>,
+) -> (Rows<'a>, Option<u64>) {
     let mut rows = Rows::default();
     let mut parsed = None;
-    for line in section.lines() {
+    for line in section.lines(texts) {
         let used = normalize_line(&line, rows.newline_count, place, &mut rows);
         if line.is_complete {
             parsed = Some(line.offset + line.bytes.len() as u64 + 1);
@@ -62,37 +67,42 @@ pub fn normalize_line<'a>(
         byte_offset: line.offset as i64 + offset as i64,
         byte_length: length as i64,
     };
-    let used = decode(line.bytes, line.is_complete, &mut |piece| match piece {
-        Piece::Record {
-            offset,
-            length,
-            json,
-            record,
-        } => normalize_record(record, json, position(offset, length), place, rows),
-        Piece::Repaired {
-            offset,
-            length,
-            json,
-            record,
-        } => {
-            let mut repaired = Rows::default();
-            let position = position(offset, length);
-            normalize_record(record, json, position, place, &mut repaired);
-            let repaired = repaired.into_owned();
-            rows.messages.extend(repaired.messages);
-            rows.events.extend(repaired.events);
-            rows.history_prompts.extend(repaired.history_prompts);
-            rows.unknown_kinds.extend(repaired.unknown_kinds);
-        }
-        Piece::Rejected {
-            offset,
-            raw,
-            reason,
-        } => {
-            rows.rejected_lines
-                .push(rejected(line, line_number, offset, raw, reason));
-        }
-    });
+    let used = decode(
+        line.bytes,
+        line.is_complete,
+        line.texts,
+        &mut |piece| match piece {
+            Piece::Record {
+                offset,
+                length,
+                json,
+                record,
+            } => normalize_record(record, json, position(offset, length), place, rows),
+            Piece::Repaired {
+                offset,
+                length,
+                json,
+                record,
+            } => {
+                let mut repaired = Rows::default();
+                let position = position(offset, length);
+                normalize_record(record, json, position, place, &mut repaired);
+                let repaired = repaired.into_owned();
+                rows.messages.extend(repaired.messages);
+                rows.events.extend(repaired.events);
+                rows.history_prompts.extend(repaired.history_prompts);
+                rows.unknown_kinds.extend(repaired.unknown_kinds);
+            }
+            Piece::Rejected {
+                offset,
+                raw,
+                reason,
+            } => {
+                rows.rejected_lines
+                    .push(rejected(line, line_number, offset, raw, reason));
+            }
+        },
+    );
     let rest = &line.bytes[used..];
     if !line.is_complete && !is_blank(rest) {
         let blanks = rest.len() - rest.trim_ascii_start().len();
@@ -169,6 +179,7 @@ mod tests {
                 bytes: json.as_bytes(),
                 is_complete: true,
                 is_continued: false,
+                texts: None,
             };
             let place = classify(path);
             let mut rows = Rows::default();

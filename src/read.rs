@@ -5,6 +5,7 @@
 //! incomplete last line, just as if the file had been cut there.
 
 use crate::archive::{self, CHUNK_BYTES};
+use bumpalo::Bump;
 use memchr::{memchr, memrchr};
 use rusqlite::Connection;
 use std::cell::RefCell;
@@ -53,6 +54,8 @@ pub struct Line<'a> {
     pub is_complete: bool,
     /// Whether records of it are known already: a newline was missing when it was last read.
     pub is_continued: bool,
+    /// Where its texts go without their escapes; each has memory of its own without it.
+    pub texts: Option<&'a Bump>,
 }
 
 impl Bytes {
@@ -230,7 +233,7 @@ impl Section {
     }
 
     /// The lines that end in the chunk; with the last chunk also what stands behind the last newline.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub fn lines<'a>(&'a self, texts: Option<&'a Bump>) -> impl Iterator<Item = Line<'a>> {
         let mut start = self.first_line;
         let mut is_continued = self.is_continued;
         std::iter::from_fn(move || {
@@ -245,6 +248,7 @@ impl Section {
                 bytes,
                 is_complete,
                 is_continued,
+                texts,
             };
             if line.offset == 0
                 && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
@@ -282,7 +286,7 @@ mod tests {
                 section.chunk(),
                 &content[from..section.end_offset() as usize]
             );
-            for line in section.lines() {
+            for line in section.lines(None) {
                 found.push((
                     line.offset,
                     line.bytes.to_vec(),

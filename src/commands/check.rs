@@ -195,7 +195,7 @@ fn unaccounted_in(
             Ok(section) => section,
             Err(error) => return say(error.to_string()),
         };
-        let (rows, _) = normalize(&section, &version.place);
+        let (rows, _) = normalize(&section, &version.place, None);
         let records = rows.messages.iter().map(|rows| rows.message.byte_offset);
         let events = rows.events.iter().map(|rows| rows.event.byte_offset);
         let prompts = rows

@@ -250,6 +250,7 @@ pub fn from_bytes(
     let place = classify(path);
     let mut rows = Rows::default();
     let whole = crate::read::Line {
+        texts: None,
         offset: byte_offset.cast_unsigned(),
         bytes,
         is_complete: true,

@@ -2,6 +2,7 @@
 //! what it costs to look into some values and to keep others as the text that they are: that parser would read a value
 //! to find its end, and again for each level of what is in it.
 
+use bumpalo::Bump;
 use memchr::memchr2;
 use std::borrow::Cow;
 
@@ -35,6 +36,8 @@ pub fn list(json: &str) -> Result<Vec<Raw<'_>>, NotJson> {
 /// A place in a JSON text.
 pub struct Reader<'a> {
     json: &'a str,
+    /// Where texts go that are not as they stand in the JSON; each has memory of its own without it.
+    texts: Option<&'a Bump>,
     at: usize,
     /// Objects and lists that are open at the place, and have functions of their own.
     depth: usize,
@@ -51,8 +54,14 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// At the start of a text.
     pub fn new(json: &'a str) -> Self {
+        Reader::with_texts(json, None)
+    }
+
+    /// The same, with a place for texts without their escapes.
+    pub fn with_texts(json: &'a str, texts: Option<&'a Bump>) -> Self {
         Reader {
             json,
+            texts,
             at: 0,
             depth: 0,
             closing: Vec::new(),
@@ -211,9 +220,10 @@ impl<'a> Reader<'a> {
         self.expect(b'"')?;
         let start = self.at - 1;
         let (escaped, has_escapes) = self.behind_quote()?;
-        let text = match has_escapes {
-            true => unescape(escaped).map(Cow::Owned),
-            false => Some(Cow::Borrowed(escaped)),
+        let text = match (has_escapes, self.texts) {
+            (true, Some(texts)) => unescape_in(texts, escaped).map(Cow::Borrowed),
+            (true, None) => unescape(escaped).map(Cow::Owned),
+            (false, _) => Some(Cow::Borrowed(escaped)),
         };
         Ok((Raw(&self.json[start..self.at]), text))
     }
@@ -346,15 +356,28 @@ fn plain_end(bytes: &[u8], from: usize) -> usize {
 /// A text without its escapes; nothing if one of them is no character.
 pub fn unescape(escaped: &str) -> Option<String> {
     let mut text = String::with_capacity(escaped.len());
+    each_piece(escaped, |piece| text.push_str(piece))?;
+    Some(text)
+}
+
+/// The same, among other texts.
+fn unescape_in<'a>(texts: &'a Bump, escaped: &str) -> Option<&'a str> {
+    let mut text = bumpalo::collections::String::with_capacity_in(escaped.len(), texts);
+    each_piece(escaped, |piece| text.push_str(piece))?;
+    Some(text.into_bump_str())
+}
+
+/// Gives what stands between escapes, and what these stand for.
+fn each_piece(escaped: &str, mut each: impl FnMut(&str)) -> Option<()> {
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
+        each(&rest[..at]);
         let (character, length) = escape(&rest.as_bytes()[at..])?;
-        text.push(character);
+        each(character.encode_utf8(&mut [0; 4]));
         rest = &rest[at + length..];
     }
-    text.push_str(rest);
-    Some(text)
+    each(rest);
+    Some(())
 }
 
 /// The character that an escape stands for, and the length of the escape.

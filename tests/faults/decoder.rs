@@ -70,6 +70,7 @@ fn try_line(line: &[u8], with_rows: bool) -> Result<(), String> {
                 .flat_map(|place| [(place, true), (place, false)])
             {
                 let line = Line {
+                    texts: None,
                     offset: 0,
                     bytes: line,
                     is_complete,
@@ -102,7 +103,7 @@ fn covers(line: &[u8], is_complete: bool) -> Result<(), String> {
     let mut end = 0;
     let mut problem = None;
     let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| b" \t\r".contains(byte));
-    let used = decode(line, is_complete, &mut |piece| {
+    let used = decode(line, is_complete, None, &mut |piece| {
         let (offset, length) = match &piece {
             Piece::Record { offset, length, .. } | Piece::Repaired { offset, length, .. } => {
                 (*offset, *length)

@@ -16,7 +16,7 @@ fuzz_target!(|line: &[u8]| {
     let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| b" \t\r".contains(byte));
     for is_complete in [true, false] {
         let mut end = 0;
-        let used = decode(line, is_complete, &mut |piece| {
+        let used = decode(line, is_complete, None, &mut |piece| {
             let (offset, length) = match piece {
                 Piece::Record { offset, length, .. }
                 | Piece::Repaired { offset, length, .. } => (offset, length),
@@ -28,7 +28,7 @@ fuzz_target!(|line: &[u8]| {
         assert!(used >= end && is_blank(&line[end..used]));
         assert!(!is_complete || used == line.len());
         for path in ["projects/-w/5e550001-0000-4000-8000-000000000001.jsonl", "history.jsonl"] {
-            let line = Line { offset: 0, bytes: line, is_complete, is_continued: false };
+            let line = Line { offset: 0, bytes: line, is_complete, is_continued: false, texts: None };
             normalize_line(&line, 0, &classify(path), &mut Rows::default());
         }
     }
