@@ -315,7 +315,7 @@ create table messages (
     user_type text, -- userType
     slug text,
     level text, -- of system records
-    content_hash blob not null, -- of everything but the envelope: tells whether a copy says the same
+    content_hash blob not null, -- XXH3 of everything but the envelope: tells whether a copy says the same
     extra_json text, -- the keys of the line that have no column, "message" being what is left of message
     is_sidechain integer check (is_sidechain in (0, 1)), -- isSidechain
     is_meta integer check (is_meta in (0, 1)), -- isMeta: written by the program
@@ -385,7 +385,7 @@ create table content_blocks (
     prompt_kind text, -- of a text beside a tool result: who wrote it
     byte_length integer, -- of the text, or of the decoded image or document
     media_type text, -- of an image or document; its bytes are in the archive only
-    content_hash blob, -- BLAKE3 of the decoded image or document
+    content_hash blob, -- SHA-256 of the decoded image or document
     text text, -- text or thinking; a tool result's text stands in tool_results.content
     extra_json text, -- the keys of the block that have no column
     unique (message_id, position, part_number)

@@ -20,8 +20,9 @@ use crate::rows::{
     Text, ToolResult, ToolUse, Usage,
 };
 use crate::timestamp;
+use foldhash::{HashMap, HashSet};
 use rusqlite::Connection;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 

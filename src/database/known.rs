@@ -2,7 +2,11 @@
 //! the ids of the API. While a new database is filled, all of them are known here. Later these are the messages of the run,
 //! among which most parents are found.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// So many are remembered where the database can be asked for more.
 const LIMIT: usize = 900_000;
@@ -45,13 +49,11 @@ impl KnownIds {
 
 /// What tells ids apart: of a uuid its bits, of any other id so many of its hash, of which no two are ever the same.
 fn bits(id: &str) -> [u32; 4] {
+    /// Another one each time the program runs, so that no ids can be made that collide.
+    static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::default().hash_one(0));
     let bits = uuid_bits(id).unwrap_or_else(|| {
-        let hash = blake3::hash(id.as_bytes());
-        let part = |from: usize| {
-            let bytes = hash.as_bytes()[from..from + 8].try_into();
-            u64::from_le_bytes(bytes.expect("eight bytes"))
-        };
-        [part(0), part(8)]
+        let hash = xxh3_128_with_seed(id.as_bytes(), *SEED);
+        [(hash >> 64) as u64, hash as u64]
     });
     [
         (bits[0] >> 32) as u32,

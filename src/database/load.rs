@@ -16,8 +16,9 @@ use crate::rows::{
     Agent, AgentLink, Document, Event, EventRows, HistoryRows, RejectedLine, Row, Rows, UnknownKind,
 };
 use crate::timestamp;
+use foldhash::{HashMap, HashSet};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -228,15 +229,15 @@ impl<'c> Loader<'c> {
             last_response_id: 0,
             known_messages: KnownIds::default(),
             are_all_known: false,
-            agents: HashMap::new(),
-            responses: HashMap::new(),
+            agents: HashMap::default(),
+            responses: HashMap::default(),
             new_responses: BTreeMap::new(),
-            named_models: HashSet::new(),
-            open_calls: HashMap::new(),
-            touched_sessions: HashSet::new(),
-            touched_responses: HashSet::new(),
-            touched_tool_uses: HashSet::new(),
-            touched_changes: HashSet::new(),
+            named_models: HashSet::default(),
+            open_calls: HashMap::default(),
+            touched_sessions: HashSet::default(),
+            touched_responses: HashSet::default(),
+            touched_tool_uses: HashSet::default(),
+            touched_changes: HashSet::default(),
             beside: None,
             counts: Counts::default(),
         }

@@ -13,12 +13,12 @@ use crate::database::folder_of;
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::rows::{Insert, Row};
+use foldhash::HashMap;
 use pages::{IndexTree, PageFile, TableTree};
 use records::{KeyReader, put_head, with_body};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use sorter::{Sorter, Spill};
-use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -276,7 +276,7 @@ fn read_schema(connection: &Connection) -> Result<HashMap<String, Table>> {
     let names = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<Vec<(String, u32)>>>()?;
-    let mut tables = HashMap::new();
+    let mut tables = HashMap::default();
     for (name, root) in names {
         let columns = read_columns(connection, &name)?;
         let table = Table {

@@ -15,7 +15,7 @@ use crate::rows::{
 };
 use crate::timestamp;
 use std::borrow::Cow;
-use std::cell::Cell;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The message of a chain record.
 pub fn message<'a>(
@@ -553,30 +553,16 @@ const CONTENT_KEYS: &[&str] = &[
     "compactMetadata",
 ];
 
-/// Hashes what a message says, without the envelope that copies change. Short texts are gathered: the hash takes eight
-/// blocks of a kilobyte at once, but only of what it is given at once.
-struct ContentHash {
-    hasher: blake3::Hasher,
-    gathered: Vec<u8>,
-}
-
-/// So much is gathered: as many blocks as can be taken at once, with little memory.
-const GATHERED_BYTES: usize = 16 << 10;
-
-thread_local! {
-    /// The memory that the last message of a thread was gathered in.
-    static GATHERED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
+/// Hashes what a message says, without the envelope that copies change. Nobody needs to be kept from making two messages with
+/// one hash: they are the person's own. So it is a hash that costs little.
+struct ContentHash(Xxh3);
 
 /// Keys that a copy has of its own.
 const OWN_KEYS: &[&str] = &["agentColor", "isTeammate"];
 
 impl ContentHash {
     fn new(record: &Record<'_>) -> Self {
-        let mut hash = ContentHash {
-            hasher: blake3::Hasher::new(),
-            gathered: GATHERED.take(),
-        };
+        let mut hash = ContentHash(Xxh3::new());
         hash.text(record.kind.as_deref());
         hash.text(record.subtype.as_deref());
         hash.text(record.content.as_deref());
@@ -654,7 +640,7 @@ impl ContentHash {
             line.thinking_tokens,
             line.web_search_count,
         ] {
-            self.update(&number.unwrap_or(-1).to_le_bytes());
+            self.0.update(&number.unwrap_or(-1).to_le_bytes());
         }
     }
 
@@ -684,31 +670,13 @@ impl ContentHash {
     /// Lengths keep neighbours apart.
     fn bytes(&mut self, bytes: Option<&[u8]>) {
         let length = bytes.map_or(u64::MAX, |bytes| bytes.len() as u64);
-        self.update(&length.to_le_bytes());
+        self.0.update(&length.to_le_bytes());
         if let Some(bytes) = bytes {
-            self.update(bytes);
+            self.0.update(bytes);
         }
     }
 
-    fn update(&mut self, mut bytes: &[u8]) {
-        while self.gathered.len() + bytes.len() > GATHERED_BYTES {
-            // Always whole blocks, so that the next begins with one.
-            let (first, rest) = bytes.split_at(GATHERED_BYTES - self.gathered.len());
-            self.gathered.extend_from_slice(first);
-            self.hasher.update(&self.gathered);
-            self.gathered.clear();
-            let blocks = rest.len() / GATHERED_BYTES * GATHERED_BYTES;
-            self.hasher.update(&rest[..blocks]);
-            bytes = &rest[blocks..];
-        }
-        self.gathered.extend_from_slice(bytes);
-    }
-
-    fn finish(mut self) -> [u8; 16] {
-        self.hasher.update(&self.gathered);
-        let hash = self.hasher.finalize();
-        self.gathered.clear();
-        GATHERED.set(self.gathered);
-        *hash.as_bytes().first_chunk().expect("a hash is longer")
+    fn finish(self) -> [u8; 16] {
+        self.0.digest128().to_be_bytes()
     }
 }
