@@ -249,7 +249,14 @@ impl FirstLoad {
         };
         let is_repeated =
             |id| self.calls.get(id).is_some() || ids().filter(|other| *other == id).count() > 1;
-        if self.messages.get(&message.uuid).is_some() || ids().any(is_repeated) {
+        let find = |uuid: &Option<Text<'_>>| self.messages.get(uuid.as_deref()?);
+        message.parent_message_id = find(&message.parent_uuid);
+        message.logical_parent_message_id = find(&message.logical_parent_uuid);
+        let new_id = match ids().any(is_repeated) {
+            true => None,
+            false => self.messages.add(&message.uuid),
+        };
+        let Some(message_id) = new_id else {
             self.rest.later.push(Later {
                 file_id: message.file_id,
                 line_number: message.line_number,
@@ -257,11 +264,8 @@ impl FirstLoad {
                 byte_length: message.byte_length,
             });
             return Ok(());
-        }
-        let find = |uuid: &Option<Text<'_>>| self.messages.get(uuid.as_deref()?);
-        message.parent_message_id = find(&message.parent_uuid);
-        message.logical_parent_message_id = find(&message.logical_parent_uuid);
-        message.message_id = self.messages.add(&message.uuid);
+        };
+        message.message_id = message_id;
         message.agent_key = agent.as_ref().map(|agent| self.rest.agent_key(agent));
         self.rest.counts.messages += 1;
         if let Some(usage) = usage {
@@ -294,6 +298,7 @@ impl FirstLoad {
                     self.write_responses()?;
                 }
                 let id = self.responses.add(&usage.api_message_id);
+                let id = id.expect("it is not known");
                 self.new_responses
                     .insert(id, NewResponse::new(&usage.api_message_id));
                 id

@@ -4,6 +4,7 @@
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -29,11 +30,13 @@ impl KnownIds {
         self.keys.insert(bits(id), key);
     }
 
-    /// Gives the next key to a row, the first being 1.
-    pub fn add(&mut self, id: &str) -> i64 {
-        let key = self.keys.len() as i64 + 1;
-        self.insert(id, key);
-        key
+    /// Gives the next key to a row, the first being 1; nothing if the id is known.
+    pub fn add(&mut self, id: &str) -> Option<i64> {
+        let next = u32::try_from(self.keys.len() + 1).expect("fewer rows than 2^32");
+        match self.keys.entry(bits(id)) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(place) => Some(i64::from(*place.insert(next))),
+        }
     }
 
     /// Whether no more should be remembered.
@@ -65,22 +68,39 @@ fn bits(id: &str) -> [u32; 4] {
 
 /// The bits of a uuid that is written as all are.
 fn uuid_bits(uuid: &str) -> Option<[u64; 2]> {
-    let bytes: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
-    let mut bits = [0; 2];
-    let mut digits = 0;
-    for (position, byte) in bytes.iter().enumerate() {
-        let digit = match (position, byte) {
-            (8 | 13 | 18 | 23, b'-') => continue,
-            (8 | 13 | 18 | 23, _) => return None,
-            (_, b'0'..=b'9') => byte - b'0',
-            (_, b'a'..=b'f') => byte - b'a' + 10,
-            _ => return None,
-        };
-        bits[digits / 16] = bits[digits / 16] << 4 | u64::from(digit);
-        digits += 1;
+    let uuid: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
+    if [8, 13, 18, 23].iter().any(|place| uuid[*place] != b'-') {
+        return None;
     }
-    Some(bits)
+    let mut odd = 0;
+    let mut bits_of = |places: [(usize, usize); 3]| {
+        let digits = places.iter().flat_map(|(from, to)| &uuid[*from..*to]);
+        digits.fold(0, |bits, byte| {
+            let digit = DIGITS[usize::from(*byte)];
+            odd |= digit;
+            bits << 4 | u64::from(digit)
+        })
+    };
+    let bits = [
+        bits_of([(0, 8), (9, 13), (14, 18)]),
+        bits_of([(19, 23), (24, 36), (36, 36)]),
+    ];
+    (odd != NO_DIGIT).then_some(bits)
 }
+
+/// What a byte is not that is no digit of a uuid: all bits are set, and no digit has the highest.
+const NO_DIGIT: u8 = u8::MAX;
+
+/// The digits of uuids by their characters.
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        digits[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    digits
+};
 
 #[cfg(test)]
 mod tests {
