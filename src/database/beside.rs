@@ -7,8 +7,8 @@ use super::create::schema_statements;
 use super::statements as sql;
 use super::{embedded, read_beside};
 use crate::error::Result;
-use rusqlite::types::{ToSqlOutput, Value};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
+use rusqlite::types::ToSqlOutput;
 use std::path::Path;
 use std::thread::JoinHandle;
 
@@ -58,9 +58,11 @@ impl Beside {
                 connection.prepare(&format!("insert into {table} values ({values})"))?;
             let mut rows = select.query([])?;
             while let Some(row) = rows.next()? {
-                let values = (0..columns).map(|column| row.get::<_, Value>(column));
-                let values = values.collect::<rusqlite::Result<Vec<_>>>()?;
-                insert.execute(params_from_iter(values))?;
+                for column in 0..columns {
+                    let value = ToSqlOutput::Borrowed(row.get_ref(column)?);
+                    insert.raw_bind_parameter(column + 1, value)?;
+                }
+                insert.raw_execute()?;
             }
         }
         Ok(())
