@@ -7,8 +7,8 @@
 //!
 //! Everything left of *load* is pure and runs in parallel, by chunks of about a megabyte; *load* is one writer;
 //! everything right of it is SQL. `commands/sync.rs` tells the story in one function. A new database is filled without
-//! SQLite (`database/first_load.rs`), by the threads that parse, in turn (`pipeline.rs`), while rows still borrow from their
-//! chunk (`rows.rs`); what is not plain goes the way of every later sync (`database/load.rs`).
+//! SQLite (`database/first_load.rs`), by the threads that parse, one at a time (`pipeline.rs`), while rows still borrow from
+//! their chunk (`rows.rs`); what is not plain goes the way of every later sync (`database/load.rs`).
 //!
 //! | word      | module                 | from -> to                                                          |
 //! |-----------|------------------------|---------------------------------------------------------------------|

@@ -192,8 +192,10 @@ impl<T, I: Iterator<Item = (usize, T)>, R, C> Turns<I, R, C> {
                     state.is_consuming = false;
                     state.next += 1;
                     state.consumed[maker].push(result);
-                    state.failed = consumed.err();
-                    state.is_over = state.failed.is_some();
+                    if let Err(error) = consumed {
+                        state.failed = Some(error);
+                        state.is_over = true;
+                    }
                     self.passed.notify_all();
                 } else if state.waiting.len() > WAITING {
                     let woken = self.passed.wait(state);
@@ -217,7 +219,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn results_come_in_the_order_of_the_items() {
@@ -272,6 +275,26 @@ mod tests {
             Ok(())
         };
         let run = || pipeline.run_in_turn(0..1000, (), |number| number, fail);
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+    }
+
+    #[test]
+    fn a_panic_is_not_forgotten_by_one_that_consumes_meanwhile() {
+        let pipeline = Pipeline::new(Some(2));
+        let has_failed = AtomicBool::new(false);
+        let work = |number: u64| {
+            has_failed.fetch_or(number == 1, Ordering::Relaxed);
+            assert_ne!(number, 1, "a fault");
+            number
+        };
+        let consume = |(): &mut (), number: &mut u64| {
+            while *number == 0 && !has_failed.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            Ok(())
+        };
+        let run = || pipeline.run_in_turn(0..1000, (), work, consume);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }
