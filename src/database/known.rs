@@ -68,39 +68,22 @@ fn bits(id: &str) -> [u32; 4] {
 
 /// The bits of a uuid that is written as all are.
 fn uuid_bits(uuid: &str) -> Option<[u64; 2]> {
-    let uuid: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
-    if [8, 13, 18, 23].iter().any(|place| uuid[*place] != b'-') {
-        return None;
+    let bytes: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
+    let mut bits = [0; 2];
+    let mut digits = 0;
+    for (position, byte) in bytes.iter().enumerate() {
+        let digit = match (position, byte) {
+            (8 | 13 | 18 | 23, b'-') => continue,
+            (8 | 13 | 18 | 23, _) => return None,
+            (_, b'0'..=b'9') => byte - b'0',
+            (_, b'a'..=b'f') => byte - b'a' + 10,
+            _ => return None,
+        };
+        bits[digits / 16] = bits[digits / 16] << 4 | u64::from(digit);
+        digits += 1;
     }
-    let mut odd = 0;
-    let mut bits_of = |places: [(usize, usize); 3]| {
-        let digits = places.iter().flat_map(|(from, to)| &uuid[*from..*to]);
-        digits.fold(0, |bits, byte| {
-            let digit = DIGITS[usize::from(*byte)];
-            odd |= digit;
-            bits << 4 | u64::from(digit)
-        })
-    };
-    let bits = [
-        bits_of([(0, 8), (9, 13), (14, 18)]),
-        bits_of([(19, 23), (24, 36), (36, 36)]),
-    ];
-    (odd != NO_DIGIT).then_some(bits)
+    Some(bits)
 }
-
-/// What a byte is not that is no digit of a uuid: all bits are set, and no digit has the highest.
-const NO_DIGIT: u8 = u8::MAX;
-
-/// The digits of uuids by their characters.
-const DIGITS: [u8; 256] = {
-    let mut digits = [NO_DIGIT; 256];
-    let mut digit = 0;
-    while digit < 16 {
-        digits[b"0123456789abcdef"[digit] as usize] = digit as u8;
-        digit += 1;
-    }
-    digits
-};
 
 #[cfg(test)]
 mod tests {

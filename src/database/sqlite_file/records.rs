@@ -3,15 +3,11 @@
 use rusqlite::types::ValueRef;
 
 /// Appends a number as SQLite writes them: seven bits a byte, the highest first, the ninth byte whole.
-#[inline]
 pub fn put_varint(out: &mut Vec<u8>, value: u64) {
-    match value {
-        0..0x80 => out.push(value as u8),
-        _ => put_long_varint(out, value),
+    if value < 0x80 {
+        out.push(value as u8);
+        return;
     }
-}
-
-fn put_long_varint(out: &mut Vec<u8>, value: u64) {
     if value >= 1 << 56 {
         for shift in (1..9).rev() {
             out.push((value >> (7 * shift + 1)) as u8 | 0x80);
