@@ -268,20 +268,26 @@ impl Layout {
     }
 }
 
+/// What the schema says of a table or an index: its root, and how an index was made if not by its table.
+type Made = (u32, Option<String>);
+
 /// The tables of a database with their indexes.
 fn read_schema(connection: &Connection) -> Result<HashMap<String, Table>> {
-    let mut statement = connection.prepare(
-        "select name, rootpage from sqlite_schema where type = 'table' and rootpage > 0",
-    )?;
-    let names = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<Vec<(String, u32)>>>()?;
+    let made = |kind: &str| {
+        let mut statement = connection.prepare_cached(
+            "select name, rootpage, sql from sqlite_schema where type = ?1 and rootpage > 0",
+        )?;
+        statement
+            .query_map([kind], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+            .collect::<rusqlite::Result<HashMap<String, Made>>>()
+    };
+    let indexes = made("index")?;
     let mut tables = HashMap::default();
-    for (name, root) in names {
+    for (name, (root, _)) in made("table")? {
         let columns = read_columns(connection, &name)?;
         let table = Table {
             root,
-            indexes: read_indexes(connection, &name, &columns)?,
+            indexes: read_indexes(connection, &name, &columns, &indexes)?,
             columns,
             layout: None,
             tree: TableTree::new(),
@@ -293,8 +299,8 @@ fn read_schema(connection: &Connection) -> Result<HashMap<String, Table>> {
 }
 
 fn read_columns(connection: &Connection, table: &str) -> Result<Vec<Column>> {
-    let mut statement =
-        connection.prepare("select name, type, pk from pragma_table_info(?1) order by cid")?;
+    let mut statement = connection
+        .prepare_cached("select name, type, pk from pragma_table_info(?1) order by cid")?;
     let columns = statement.query_map([table], |row| {
         let (kind, key): (String, i64) = (row.get(1)?, row.get(2)?);
         Ok(Column {
@@ -305,27 +311,32 @@ fn read_columns(connection: &Connection, table: &str) -> Result<Vec<Column>> {
     Ok(columns.collect::<rusqlite::Result<_>>()?)
 }
 
-fn read_indexes(connection: &Connection, table: &str, columns: &[Column]) -> Result<Vec<Index>> {
-    let mut statement = connection.prepare(
-        "select indexes.name, sqlite_schema.rootpage, sqlite_schema.sql, indexes.\"unique\"
-        from pragma_index_list(?1) as indexes
-        join sqlite_schema on sqlite_schema.name = indexes.name",
-    )?;
+fn read_indexes(
+    connection: &Connection,
+    table: &str,
+    columns: &[Column],
+    made: &HashMap<String, Made>,
+) -> Result<Vec<Index>> {
+    let mut statement =
+        connection.prepare_cached("select name, \"unique\" from pragma_index_list(?1)")?;
     let mut find_columns =
-        connection.prepare("select cid from pragma_index_info(?1) order by seqno")?;
+        connection.prepare_cached("select cid from pragma_index_info(?1) order by seqno")?;
     let mut rows = statement.query([table])?;
     let mut indexes = Vec::new();
     while let Some(row) = rows.next()? {
-        let (name, sql): (String, Option<String>) = (row.get(0)?, row.get(2)?);
+        let name: String = row.get(0)?;
+        let Some((root, sql)) = made.get(&name) else {
+            continue;
+        };
         let condition = sql.as_deref().and_then(|sql| sql.split_once(" where "));
         indexes.push(Index {
             columns: find_columns
                 .query_map([&name], |row| Ok(row.get::<_, u32>(0)? as usize))?
                 .collect::<rusqlite::Result<_>>()?,
             name,
-            root: row.get(1)?,
+            root: *root,
             conditions: condition.map_or(Vec::new(), |(_, text)| conditions(text, columns)),
-            is_unique: row.get(3)?,
+            is_unique: row.get(1)?,
             keys: Sorter::default(),
         });
     }
