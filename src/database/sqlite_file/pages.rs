@@ -142,7 +142,11 @@ impl Page {
         let pointer = self.head + 2 * self.cells;
         self.bytes[pointer..pointer + 2].copy_from_slice(&(self.start as u16).to_be_bytes());
         self.cells += 1;
-        &mut self.bytes[self.start..self.start + length]
+        let cell = &mut self.bytes[self.start..];
+        if length < 4 {
+            cell[..4].fill(0);
+        }
+        &mut cell[..length]
     }
 
     /// Takes the last cell out again.
@@ -156,15 +160,14 @@ impl Page {
             ])),
         };
         let cell = self.bytes[self.start..end].to_vec();
-        self.bytes[self.start..end].fill(0);
-        self.bytes[pointer..pointer + 2].fill(0);
         self.start = end;
         self.cells -= 1;
         cell
     }
 
-    /// The page as it is written.
+    /// The page as it is written: what is between the cells and where they stand is empty.
     fn finished(&mut self) -> &[u8] {
+        self.bytes[self.head + 2 * self.cells..self.start].fill(0);
         self.bytes[3..5].copy_from_slice(&(self.cells as u16).to_be_bytes());
         self.bytes[5..7].copy_from_slice(&(self.start as u16).to_be_bytes());
         &self.bytes
@@ -172,7 +175,6 @@ impl Page {
 
     /// Empties the page.
     fn clear(&mut self) {
-        self.bytes[1..].fill(0);
         self.cells = 0;
         self.start = PAGE_BYTES;
     }
