@@ -108,10 +108,10 @@ from told_sessions
 where has_guests
 union
 select files.session_id
-from messages not indexed
+from (select last_message_id from counted_rows where not exists (select 1 from told_sessions)) as untold
+cross join messages not indexed
 cross join files using (file_id)
-where not exists (select 1 from told_sessions)
-    and messages.message_id > (select last_message_id from counted_rows)
+where messages.message_id > untold.last_message_id
     and files.kind = 'session'
     and files.session_id <> messages.session_id
 union
