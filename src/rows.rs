@@ -358,6 +358,17 @@ tables! {
         "has_string_content" => has_string_content: Option<bool>,
     }
 
+    /// A file changed by a tool call.
+    "file_changes" => FileChange<'a> {
+        "tool_use_id" => tool_use_id: Text<'a>,
+        "file_path" => file_path: Text<'a>,
+        "kind" => kind: &'static str,
+        "lines_added" => lines_added: Option<i64>,
+        "lines_removed" => lines_removed: Option<i64>,
+        "line_count_source" => line_count_source: Option<&'static str>,
+        "is_user_modified" => is_user_modified: Option<bool>,
+    }
+
     /// A commit, push, branch or pull request.
     "git_operations" => GitOperation<'a> {
         "tool_result_id" => tool_result_id: i64,

@@ -46,7 +46,7 @@ const SPARSE: &[&str] = &[
 ];
 
 /// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
-const FILLED_BY_RESOLVE: &[&str] = &["agents", "file_changes", "sessions"];
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "sessions"];
 
 /// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use crate::discover::{Kind, Stat};
 use crate::error::Result;
 use crate::pipeline::Pipeline;
 use crate::rows::{
-    Agent, AgentLink, ArchiveChunk, BlockRows, EventRows, File, Insert, Message, MessageRows, Rows,
-    Text, ToolResult, ToolUse, Usage,
+    Agent, AgentLink, ArchiveChunk, BlockRows, EventRows, File, FileChange, Insert, Message,
+    MessageRows, Rows, Text, ToolResult, ToolUse, Usage,
 };
 use crate::timestamp;
 use foldhash::{HashMap, HashSet};
@@ -75,7 +75,6 @@ struct Rest {
     hosts: HashSet<String>,
     touched_responses: HashSet<i64>,
     touched_tool_uses: HashSet<String>,
-    touched_changes: HashSet<String>,
     counts: Counts,
 }
 
@@ -423,8 +422,8 @@ impl FirstLoad {
             Some(answered) => {
                 result.elapsed_ms = Some(answered - called);
                 call.tool_result_id = Some(result.tool_result_id);
-                if call.change_kind.is_some() {
-                    self.rest.touched_changes.insert(tool_use_id.to_string());
+                if let Some(change) = file_change(&call, result) {
+                    self.file.insert(&change)?;
                 }
             }
             None => {
@@ -489,6 +488,35 @@ impl<'a> OpenCalls<'a> {
             bytes: self.bytes,
         }
     }
+}
+
+/// The file that a call changed by its answer: the rule of sql/resolve/25.
+fn file_change<'a>(call: &ToolUse<'a>, answer: &ToolResult<'a>) -> Option<FileChange<'a>> {
+    let call_kind = call.change_kind.filter(|_| answer.outcome == "ok")?;
+    let changed_path = answer.changed_path.clone().filter(|path| !path.is_empty());
+    let (kind, lines_added, lines_removed, line_count_source) = match answer.change_kind {
+        Some(kind) => (
+            kind,
+            answer.lines_added,
+            answer.lines_removed,
+            answer.line_count_source,
+        ),
+        None => (
+            call_kind,
+            call.input_lines_added,
+            call.input_lines_removed,
+            call.input_lines_added.map(|_| "input"),
+        ),
+    };
+    Some(FileChange {
+        tool_use_id: call.tool_use_id.clone(),
+        file_path: changed_path.or_else(|| call.file_path.clone())?,
+        kind,
+        lines_added,
+        lines_removed,
+        line_count_source,
+        is_user_modified: answer.is_user_modified,
+    })
 }
 
 fn input_bytes(call: &ToolUse<'_>) -> usize {
@@ -651,7 +679,6 @@ impl HandOver {
         }
         loader.touched_responses.extend(rest.touched_responses);
         loader.touched_tool_uses.extend(rest.touched_tool_uses);
-        loader.touched_changes.extend(rest.touched_changes);
         loader.counts = rest.counts;
         let mut archive = archive::Reader::default();
         for line in rest.later {
