@@ -11,9 +11,9 @@
 //! | `create`                    | a new database, and what must hold before it is put in its place                 |
 //! | `refresh`, `upgrade`        | what the program brings: prices, words, views; a database of an older schema      |
 //! | `load`, `insert`            | rows -> tables, by statements                                                    |
-//! | `first_load`, `sqlite_file` | rows -> tables of a new database, as pages of its file                           |
+//! | `first_load`, `sqlite_file` | rows -> tables of a new database, and its search index, as pages of its file      |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
-//! | `beside`                    | tables of a new database that are filled beside the rest: the search, what tools did |
+//! | `beside`                    | tables of a new database that are filled beside the rest: what tools did          |
 //! | `hash`                      | a hash of the content                                                            |
 
 mod beside;
@@ -246,16 +246,12 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
     Ok(Answer { columns, rows })
 }
 
-/// Resolves what depends on more than one line, for everything that was touched since the last time. The search index may
-/// be built beside that.
-fn resolve(connection: &Connection, is_search_beside: bool) -> Result<()> {
+/// Resolves what depends on more than one line, for everything that was touched since the last time.
+fn resolve(connection: &Connection) -> Result<()> {
     for (name, script) in embedded::RESOLVE {
         // The one rule that is not SQL: by then it is clear which responses it is about.
         if *name == "30_responses.sql" {
             responses::judge_touched(connection)?;
-        }
-        if *name == "70_search.sql" && is_search_beside {
-            continue;
         }
         connection.execute_batch(script).map_err(|error| {
             debug_assert!(false, "{name}: {error}");

@@ -44,6 +44,8 @@ pub struct FirstLoad {
     new_responses: BTreeMap<i64, NewResponse>,
     /// Calls of the open file that are not written yet.
     open_calls: OpenCalls<'static>,
+    /// Whether the outputs of tools can be found by their words.
+    is_output_searched: bool,
     rest: Rest,
 }
 
@@ -109,6 +111,9 @@ impl FirstLoad {
             .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
             .collect::<rusqlite::Result<_>>()?;
         drop(statement);
+        let is_output_searched = connection
+            .prepare(sql::FIND_SETTING)?
+            .exists(["index_tool_output"])?;
         Ok(FirstLoad {
             file: SqliteFile::new(connection, path)?,
             sources,
@@ -122,6 +127,7 @@ impl FirstLoad {
             calls: KnownIds::default(),
             new_responses: BTreeMap::new(),
             open_calls: OpenCalls::default(),
+            is_output_searched,
             rest: Rest::default(),
         })
     }
@@ -141,8 +147,8 @@ impl FirstLoad {
         self.close_file()?;
         self.write_responses()?;
         let FirstLoad { file, rest, .. } = self;
-        file.finish(pipeline)?;
-        Ok(HandOver(rest))
+        let search_heads = file.finish(pipeline)?;
+        Ok(HandOver { rest, search_heads })
     }
 
     fn new_file(&mut self, version: &FileVersion) -> File {
@@ -355,6 +361,15 @@ impl FirstLoad {
         block.block_id = self.last_block_id;
         block.message_id = message.message_id;
         self.file.insert(block)?;
+        // As in the view search_texts.
+        let command = || rows.tool_use.as_ref()?.command.as_deref();
+        let output = || match self.is_output_searched {
+            true => rows.tool_result.as_ref()?.content.as_deref(),
+            false => None,
+        };
+        if let Some(text) = block.text.as_deref().or_else(command).or_else(output) {
+            self.file.index_text(block.block_id, text)?;
+        }
         if let Some(mut call) = rows.tool_use.take() {
             call.message_id = message.message_id;
             call.block_id = block.block_id;
@@ -640,15 +655,22 @@ impl Rest {
 }
 
 /// What a first load leaves to be done.
-pub struct HandOver(Rest);
+pub struct HandOver {
+    rest: Rest,
+    search_heads: Vec<(i64, Vec<u8>)>,
+}
 
 impl HandOver {
     /// Does it, but for what every commit does.
     pub fn give(self, loader: &mut Loader<'_>) -> Result<()> {
-        let rest = self.0;
+        let rest = self.rest;
         loader.begin()?;
         loader.connection.execute_batch(sql::RESOLVE_ALL)?;
         let connection = loader.connection;
+        for head in self.search_heads {
+            connection.execute(sql::PUT_SEARCH_HEAD, head)?;
+        }
+        connection.execute_batch(sql::ALL_BLOCKS_ARE_INDEXED)?;
         let mut upsert = connection.prepare(sql::UPSERT_PROJECT)?;
         for name in &rest.projects {
             upsert.query_row([name], |_| Ok(()))?;

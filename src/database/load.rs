@@ -2,7 +2,6 @@
 
 mod messages;
 
-use super::beside::Beside;
 use super::create::{Stage, check_references, create_stage};
 use super::insert::Inserter;
 use super::known::KnownIds;
@@ -178,8 +177,8 @@ pub struct Loader<'c> {
     pub(super) touched_tool_uses: HashSet<String>,
     /// Calls that are settled, but for what they changed.
     pub(super) touched_changes: HashSet<String>,
-    /// The path of a new database that others read, and its search index, which is built beside the rest.
-    beside: Option<(PathBuf, Beside)>,
+    /// The path of a new database that others may read.
+    shared: Option<PathBuf>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -238,7 +237,7 @@ impl<'c> Loader<'c> {
             touched_responses: HashSet::default(),
             touched_tool_uses: HashSet::default(),
             touched_changes: HashSet::default(),
-            beside: None,
+            shared: None,
             counts: Counts::default(),
         }
     }
@@ -345,16 +344,19 @@ impl<'c> Loader<'c> {
         self.end()
     }
 
-    /// Lets others read what a new database has by now, and builds its search index beside the rest.
-    pub fn index_beside(&mut self, path: &Path) -> Result<()> {
-        self.refresh()?;
+    /// Has a part of the work on a new database done beside the rest.
+    pub fn share(&mut self, path: &Path) {
+        self.shared = Some(path.to_path_buf());
+    }
+
+    /// Lets others read what a new database has by now.
+    fn open_to_others(&mut self) -> Result<()> {
         self.end()?;
         self.connection
             .pragma_update(None, "locking_mode", "normal")?;
         self.connection.pragma_update(None, "journal_mode", "wal")?;
         // Nobody else has written.
         self.data_version = self.read_data_version()?;
-        self.beside = Some((path.to_path_buf(), Beside::search(path)));
         self.begin()
     }
 
@@ -394,17 +396,12 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve(self.connection, self.beside.is_some())?;
-        match self.beside.take() {
-            None => super::count_for_bi(self.connection, None)?,
-            Some((path, search)) => {
-                self.end()?;
-                self.begin()?;
-                super::count_for_bi(self.connection, Some(&path))?;
-                search.finish(self.connection)?;
-                self.connection.execute_batch(sql::ALL_BLOCKS_ARE_INDEXED)?;
-            }
+        super::resolve(self.connection)?;
+        let shared = self.shared.take();
+        if shared.is_some() {
+            self.open_to_others()?;
         }
+        super::count_for_bi(self.connection, shared.as_deref())?;
         self.connection.execute_batch(sql::FORGET_TOUCHED)?;
         self.connection.execute_batch(sql::NOTE_CHANGES)?;
         // Advisors became responses too.

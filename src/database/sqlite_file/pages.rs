@@ -478,6 +478,7 @@ impl IndexTree {
     }
 }
 
-fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
+/// Locks a file that several add to.
+pub fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
     file.lock().expect("nobody panics while pages are added")
 }

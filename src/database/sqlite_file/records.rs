@@ -21,6 +21,23 @@ pub fn put_varint(out: &mut Vec<u8>, value: u64) {
     out.push(value as u8 & 0x7f);
 }
 
+/// Takes a number that was written so.
+pub fn take_varint(bytes: &mut &[u8]) -> u64 {
+    let mut value = 0;
+    for number in 1.. {
+        let (byte, rest) = bytes.split_first().expect("a number has its end");
+        *bytes = rest;
+        if number == 9 {
+            return value << 8 | u64::from(*byte);
+        }
+        value = value << 7 | u64::from(byte & 0x7f);
+        if *byte < 0x80 {
+            break;
+        }
+    }
+    value
+}
+
 /// How many bytes a number takes.
 pub fn varint_length(value: u64) -> usize {
     match value {
@@ -270,6 +287,9 @@ mod tests {
             put_varint(&mut out, value);
             assert_eq!(out.len(), length);
             assert_eq!(varint_length(value), length);
+            let mut rest = out.as_slice();
+            assert_eq!(take_varint(&mut rest), value);
+            assert!(rest.is_empty());
         }
     }
 

@@ -1,3 +1,0 @@
--- The words of a block.
-insert into search (rowid, text)
-values (?1, ?2)
