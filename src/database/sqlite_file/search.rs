@@ -36,8 +36,10 @@ const SEGMENT: i64 = 1;
 /// The words of texts, and where they stand.
 #[derive(Default)]
 pub struct Words {
-    /// The numbers of the words of this run: of those of up to 16 bytes by these, and of longer ones.
-    short: HashMap<u128, u32>,
+    /// The numbers of the words of this run: of those of up to 8 bytes by these, as most are, of up to 16, and of longer
+    /// ones. The smaller a table is, the more of it stays in the processor's cache.
+    short: HashMap<u64, u32>,
+    medium: HashMap<u128, u32>,
     long: HashMap<Box<[u8]>, u32>,
     /// How often each of them stands in this run.
     counts: Vec<u32>,
@@ -103,7 +105,12 @@ impl Words {
                 }
             } else {
                 if at > start {
-                    self.note(&bytes[start..at], position);
+                    match (at - start, bytes[start..].first_chunk()) {
+                        (length @ ..=8, Some(eight)) => {
+                            self.note_short(plain_key(*eight, length), position);
+                        }
+                        _ => self.note(&bytes[start..at], position),
+                    }
                     position += 1;
                 }
                 at += 1;
@@ -116,18 +123,30 @@ impl Words {
     fn note(&mut self, word: &[u8], position: u32) {
         let next = self.counts.len() as u32;
         let mut key = [0; 16];
-        let number = match word.len() <= key.len() {
-            true => {
-                for (letter, byte) in key.iter_mut().zip(word) {
-                    *letter = byte.to_ascii_lowercase();
-                }
-                *self.short.entry(u128::from_be_bytes(key)).or_insert(next)
-            }
-            false => {
-                let word = word[..word.len().min(WORD_BYTES)].to_ascii_lowercase();
+        for (letter, byte) in key.iter_mut().zip(word) {
+            *letter = byte.to_ascii_lowercase();
+        }
+        let key = u128::from_be_bytes(key);
+        let number = match word.len() {
+            ..=8 => return self.note_short((key >> 64) as u64, position),
+            ..=16 => *self.medium.entry(key).or_insert(next),
+            length => {
+                let word = word[..length.min(WORD_BYTES)].to_ascii_lowercase();
                 *self.long.entry(word.into()).or_insert(next)
             }
         };
+        self.note_number(number, position);
+    }
+
+    /// Notes a word by its bytes, which are small letters, and zeros behind them.
+    fn note_short(&mut self, key: u64, position: u32) {
+        let next = self.counts.len() as u32;
+        let number = *self.short.entry(key).or_insert(next);
+        self.note_number(number, position);
+    }
+
+    /// Notes a word by its number. That of a new one is the next.
+    fn note_number(&mut self, number: u32, position: u32) {
         match self.counts.get_mut(number as usize) {
             Some(count) => *count += 1,
             None => self.counts.push(1),
@@ -178,9 +197,10 @@ impl Words {
             });
         };
         for (key, number) in self.short.drain() {
-            let word = key.to_be_bytes();
-            let length = word.len() - key.trailing_zeros() as usize / 8;
-            list(&word[..length], number);
+            list(without_zeros(&key.to_be_bytes()), number);
+        }
+        for (key, number) in self.medium.drain() {
+            list(without_zeros(&key.to_be_bytes()), number);
         }
         for (word, number) in self.long.drain() {
             list(&word, number);
@@ -242,6 +262,18 @@ impl Words {
             structure,
         })
     }
+}
+
+/// The small letters and digits of a word of ASCII which is the beginning of these bytes, and zeros behind it.
+fn plain_key(bytes: [u8; 8], length: usize) -> u64 {
+    // Of letters this bit makes small ones, and digits have it.
+    const SMALL: u64 = u64::from_be_bytes([0x20; 8]);
+    (u64::from_be_bytes(bytes) | SMALL) & (u64::MAX << (64 - 8 * length))
+}
+
+fn without_zeros(word: &[u8]) -> &[u8] {
+    let length = word.iter().rposition(|byte| *byte != 0);
+    &word[..length.map_or(0, |last| last + 1)]
 }
 
 /// Puts the positions of a word in a text in place of what is there.
