@@ -32,7 +32,7 @@ pub struct FirstLoad {
     /// The homes: machine and folder.
     sources: HashMap<i64, (String, String)>,
     /// The file whose batches are being written.
-    open: Option<(Arc<FileVersion>, File)>,
+    open_file: Option<(Arc<FileVersion>, File)>,
     last_block_id: i64,
     last_event_id: i64,
     last_result_id: i64,
@@ -40,17 +40,21 @@ pub struct FirstLoad {
     messages: KnownIds,
     responses: KnownIds,
     calls: KnownIds,
-    /// Responses that are not written yet.
-    new_responses: BTreeMap<i64, NewResponse>,
-    /// Calls of the open file that are not written yet.
-    open_calls: OpenCalls<'static>,
+    open: Open<'static>,
     /// Whether the outputs of tools can be found by their words.
     is_output_searched: bool,
     rest: Rest,
 }
 
-/// Calls that wait for their answer until their file ends: by their ids, with the time they were made at. Most are answered
-/// in the chunk they stand in.
+/// What is not written yet since more may belong to it. Most of that stands in the same chunk.
+#[derive(Default)]
+struct Open<'a> {
+    responses: BTreeMap<i64, NewResponse<'a>>,
+    /// Of the open file.
+    calls: OpenCalls<'a>,
+}
+
+/// Calls that wait for their answer until their file ends: by their ids, with the time they were made at.
 #[derive(Default)]
 struct OpenCalls<'a> {
     calls: HashMap<Text<'a>, (Box<ToolUse<'a>>, i64)>,
@@ -100,8 +104,8 @@ struct Later {
 /// A call waits for its answer as long as those that wait take no more than this.
 const OPEN_BYTES: usize = 4 << 20;
 
-/// So many responses wait for further lines, which mostly follow at once.
-const NEW_RESPONSES: usize = 4096;
+/// So many responses wait for further lines when their chunk is written. These mostly follow at once.
+const OPEN_RESPONSES: usize = 8;
 
 impl FirstLoad {
     /// Takes a new database that has nothing but its homes.
@@ -117,7 +121,7 @@ impl FirstLoad {
         Ok(FirstLoad {
             file: SqliteFile::new(connection, path)?,
             sources,
-            open: None,
+            open_file: None,
             last_block_id: 0,
             last_event_id: 0,
             last_result_id: 0,
@@ -125,8 +129,7 @@ impl FirstLoad {
             messages: KnownIds::default(),
             responses: KnownIds::default(),
             calls: KnownIds::default(),
-            new_responses: BTreeMap::new(),
-            open_calls: OpenCalls::default(),
+            open: Open::default(),
             is_output_searched,
             rest: Rest::default(),
         })
@@ -145,7 +148,8 @@ impl FirstLoad {
     /// Makes the file a database again. Returns what is left for a loader to do.
     pub fn finish(mut self, pipeline: &Pipeline) -> Result<HandOver> {
         self.close_file()?;
-        self.write_responses()?;
+        let mut responses = std::mem::take(&mut self.open.responses);
+        self.write_responses(&mut responses, 0)?;
         let FirstLoad { file, rest, .. } = self;
         let search_heads = file.finish(pipeline)?;
         Ok(HandOver { rest, search_heads })
@@ -180,10 +184,10 @@ impl FirstLoad {
 
     /// Writes the row of the file that is open, and the calls in it that nobody answered.
     fn close_file(&mut self) -> Result<()> {
-        if let Some((_, file)) = self.open.take() {
+        if let Some((_, file)) = self.open_file.take() {
             self.file.insert(&file)?;
         }
-        let mut calls = std::mem::take(&mut self.open_calls);
+        let mut calls = std::mem::take(&mut self.open.calls);
         self.write_open_calls(&mut calls)
     }
 
@@ -194,13 +198,14 @@ impl FirstLoad {
         path: &str,
         first_line: i64,
     ) -> Result<()> {
-        let mut calls = std::mem::take(&mut self.open_calls);
+        let mut open = std::mem::take(&mut self.open);
         for message in &mut rows.messages {
             message.message.file_id = file_id;
             message.message.line_number += first_line;
-            self.write_message(message, &mut calls)?;
+            self.write_message(message, &mut open)?;
         }
-        self.open_calls = calls.into_owned();
+        self.write_responses(&mut open.responses, OPEN_RESPONSES)?;
+        self.open = open.into_owned();
         for event in &mut rows.events {
             event.event.file_id = file_id;
             event.event.line_number += first_line;
@@ -233,11 +238,7 @@ impl FirstLoad {
         Ok(())
     }
 
-    fn write_message<'a>(
-        &mut self,
-        rows: &mut MessageRows<'a>,
-        calls: &mut OpenCalls<'a>,
-    ) -> Result<()> {
+    fn write_message<'a>(&mut self, rows: &mut MessageRows<'a>, open: &mut Open<'a>) -> Result<()> {
         let MessageRows {
             message,
             agent,
@@ -246,7 +247,7 @@ impl FirstLoad {
             links,
             notifications,
         } = rows;
-        let file = self.open.as_ref().map(|(_, file)| file);
+        let file = self.open_file.as_ref().map(|(_, file)| file);
         self.rest.tell(message, file);
         let ids = || {
             let blocks = blocks.iter();
@@ -274,7 +275,7 @@ impl FirstLoad {
         message.agent_key = agent.as_ref().map(|agent| self.rest.agent_key(agent));
         self.rest.counts.messages += 1;
         if let Some(usage) = usage {
-            self.write_usage(usage, message)?;
+            self.write_usage(usage, message, &mut open.responses)?;
         }
         self.file.insert(message)?;
         self.rest
@@ -284,13 +285,18 @@ impl FirstLoad {
             self.file.insert(notification)?;
         }
         for block in blocks {
-            self.write_block(block, message, calls)?;
+            self.write_block(block, message, &mut open.calls)?;
         }
         Ok(())
     }
 
     /// Notes the usage of a line: with its response, if that is not written yet.
-    fn write_usage(&mut self, usage: &mut Usage<'_>, message: &mut Message<'_>) -> Result<()> {
+    fn write_usage<'a>(
+        &mut self,
+        usage: &mut Usage<'a>,
+        message: &mut Message<'a>,
+        open: &mut BTreeMap<i64, NewResponse<'a>>,
+    ) -> Result<()> {
         let line = &mut usage.line;
         line.agent_key = match &usage.agent {
             Some(agent) => Some(self.rest.agent_key(agent)),
@@ -299,13 +305,9 @@ impl FirstLoad {
         line.api_response_id = match self.responses.get(&usage.api_message_id) {
             Some(id) => id,
             None => {
-                if self.new_responses.len() >= NEW_RESPONSES {
-                    self.write_responses()?;
-                }
                 let id = self.responses.add(&usage.api_message_id);
                 let id = id.expect("it is not known");
-                self.new_responses
-                    .insert(id, NewResponse::new(&usage.api_message_id));
+                open.insert(id, NewResponse::new(usage.api_message_id.clone()));
                 id
             }
         };
@@ -318,7 +320,7 @@ impl FirstLoad {
         {
             self.rest.models.insert(model.to_string());
         }
-        match self.new_responses.get_mut(&line.api_response_id) {
+        match open.get_mut(&line.api_response_id) {
             Some(response) => response.add(std::mem::take(line), message.version.as_deref()),
             None => {
                 self.rest.touched_responses.insert(line.api_response_id);
@@ -328,8 +330,12 @@ impl FirstLoad {
         Ok(())
     }
 
-    /// Writes the responses that are new, each with the lines it has by now.
-    fn write_responses(&mut self) -> Result<()> {
+    /// Writes the responses that are new but for so many of the last, each with the lines it has by now.
+    fn write_responses(
+        &mut self,
+        open: &mut BTreeMap<i64, NewResponse<'_>>,
+        left: usize,
+    ) -> Result<()> {
         let (sources, files) = (&self.sources, &self.rest.files);
         let file_key = |file_id: i64| {
             let (source_id, path) = &files[file_id as usize - 1];
@@ -341,7 +347,9 @@ impl FirstLoad {
                 generation: 1,
             })
         };
-        for (id, response) in std::mem::take(&mut self.new_responses) {
+        while open.len() > left
+            && let Some((id, response)) = open.pop_first()
+        {
             if response.write(id, file_key, &mut self.file)? {
                 self.rest.touched_responses.insert(id);
             }
@@ -480,6 +488,17 @@ impl FirstLoad {
     }
 }
 
+impl Open<'_> {
+    /// The same, borrowing nothing: it waits on when its chunk is gone.
+    fn into_owned(self) -> Open<'static> {
+        let own = |(id, response): (i64, NewResponse<'_>)| (id, response.into_owned());
+        Open {
+            responses: self.responses.into_iter().map(own).collect(),
+            calls: self.calls.into_owned(),
+        }
+    }
+}
+
 impl<'a> OpenCalls<'a> {
     fn add(&mut self, call: Box<ToolUse<'a>>, time: i64) {
         self.bytes += input_bytes(&call);
@@ -492,7 +511,7 @@ impl<'a> OpenCalls<'a> {
         Some((call, time))
     }
 
-    /// The same, borrowing nothing: they wait on when their chunk is gone.
+    /// The same, borrowing nothing.
     fn into_owned(self) -> OpenCalls<'static> {
         let calls = self.calls.into_values().map(|(call, time)| {
             let call = Box::new(call.into_owned());
@@ -541,12 +560,12 @@ fn input_bytes(call: &ToolUse<'_>) -> usize {
 impl Load for FirstLoad {
     fn load(&mut self, batch: &mut Batch<'_>) -> Result<Loaded> {
         let is_same = |(version, _): &(Arc<FileVersion>, File)| Arc::ptr_eq(version, &batch.file);
-        if !self.open.as_ref().is_some_and(is_same) {
+        if !self.open_file.as_ref().is_some_and(is_same) {
             self.close_file()?;
             let file = self.new_file(&batch.file);
-            self.open = Some((batch.file.clone(), file));
+            self.open_file = Some((batch.file.clone(), file));
         }
-        let (_, file) = self.open.as_mut().expect("it was opened");
+        let (_, file) = self.open_file.as_mut().expect("it was opened");
         let first_line = file.newline_count + 1;
         file.size_bytes = batch.end.cast_signed();
         file.archived_bytes = file.size_bytes;

@@ -168,7 +168,7 @@ pub struct Loader<'c> {
     agents: HashMap<Agent<'static>, i64>,
     responses: HashMap<String, i64>,
     /// Those that are not written yet.
-    new_responses: BTreeMap<i64, NewResponse>,
+    new_responses: BTreeMap<i64, NewResponse<'static>>,
     named_models: HashSet<String>,
     /// Calls without an answer.
     open_calls: HashMap<String, OpenCall>,

@@ -15,38 +15,52 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// A line that carries the usage of a response.
-pub struct Line {
+pub struct Line<'a> {
     /// Its key; 0 if it is not written yet.
     usage_line_id: i64,
-    usage: UsageLine<'static>,
+    usage: UsageLine<'a>,
     /// The version of Claude Code that its message names, as a number.
     version: i64,
-    file: FileKey,
+    /// What tells its file from those of the other lines; nothing if all are of one file.
+    file: Option<Box<FileKey>>,
 }
 
 /// A response that is not in the database yet, with the lines it has so far.
-pub struct NewResponse {
-    api_message_id: String,
-    lines: Vec<Line>,
+pub struct NewResponse<'a> {
+    api_message_id: Text<'a>,
+    lines: Vec<Line<'a>>,
 }
 
-impl NewResponse {
+impl<'a> NewResponse<'a> {
     /// A response without lines.
-    pub fn new(api_message_id: &str) -> NewResponse {
+    pub fn new(api_message_id: Text<'a>) -> NewResponse<'a> {
         NewResponse {
-            api_message_id: api_message_id.to_string(),
-            lines: Vec::new(),
+            api_message_id,
+            // Most have one line or two.
+            lines: Vec::with_capacity(2),
         }
     }
 
     /// Adds a line of a message of a version of Claude Code.
-    pub fn add(&mut self, usage: UsageLine<'_>, version: Option<&str>) {
+    pub fn add(&mut self, usage: UsageLine<'a>, version: Option<&str>) {
         self.lines.push(Line {
             usage_line_id: 0,
-            usage: usage.into_owned(),
+            usage,
             version: number_of(version),
-            file: FileKey::default(),
+            file: None,
         });
+    }
+
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> NewResponse<'static> {
+        let own = |line: Line<'a>| Line {
+            usage: line.usage.into_owned(),
+            ..line
+        };
+        NewResponse {
+            api_message_id: Text::Owned(self.api_message_id.into_owned()),
+            lines: self.lines.into_iter().map(own).collect(),
+        }
     }
 
     /// Writes it with its lines. Returns whether it has to be looked at again at the commit, for what else it tells.
@@ -63,13 +77,13 @@ impl NewResponse {
             .any(|line| Some(line.usage.file_id) != file_id)
         {
             for line in &mut self.lines {
-                line.file = file_key(line.usage.file_id)?;
+                line.file = Some(Box::new(file_key(line.usage.file_id)?));
             }
         }
         sort(&mut self.lines);
         target.insert(&ApiResponse {
             api_response_id,
-            api_message_id: self.api_message_id.into(),
+            api_message_id: self.api_message_id,
             ..judge(&self.lines)
         })?;
         pass_verdicts(&mut self.lines);
@@ -129,14 +143,20 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
 /// Whether a line is counted, and why not.
 type Verdict = (bool, Option<String>);
 
-impl Line {
+impl Line<'_> {
     fn verdict(&self) -> Verdict {
         let reason = self.usage.duplicate_reason.as_deref();
         (self.usage.is_counted, reason.map(str::to_string))
     }
+
+    /// The path of its file, whichever version of it that is.
+    fn path(&self) -> Option<[&str; 3]> {
+        let file = self.file.as_deref()?;
+        Some([&file.machine, &file.root_path, &file.path])
+    }
 }
 
-fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+fn line(row: &Row<'_>) -> rusqlite::Result<Line<'static>> {
     let mut columns = Columns { row, read: 0 };
     Ok(Line {
         usage_line_id: columns.next()?,
@@ -172,12 +192,12 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
             ..UsageLine::default()
         },
         version: number_of(columns.text()?.as_deref()),
-        file: FileKey {
+        file: Some(Box::new(FileKey {
             path: columns.next()?,
             machine: columns.next()?,
             root_path: columns.next()?,
             generation: columns.next()?,
-        },
+        })),
     })
 }
 
@@ -203,12 +223,12 @@ impl Columns<'_> {
 }
 
 /// Puts the line that is counted first.
-fn sort(lines: &mut [Line]) {
+fn sort(lines: &mut [Line<'_>]) {
     lines.sort_by(|a, b| counting_order(a).cmp(&counting_order(b)));
 }
 
 /// What its lines, the counted one first, say of a response.
-fn judge(lines: &[Line]) -> ApiResponse<'_> {
+fn judge<'l>(lines: &'l [Line<'_>]) -> ApiResponse<'l> {
     let mut response = ApiResponse {
         kind: "message",
         ..ApiResponse::default()
@@ -252,7 +272,7 @@ fn borrowed<'a>(text: &'a Option<Text<'_>>) -> Option<Text<'a>> {
 }
 
 /// Says of each line, the counted one first, whether it is counted, and why not.
-fn pass_verdicts(lines: &mut [Line]) {
+fn pass_verdicts(lines: &mut [Line<'_>]) {
     let Some((counted, others)) = lines.split_first_mut() else {
         return;
     };
@@ -265,7 +285,7 @@ fn pass_verdicts(lines: &mut [Line]) {
 }
 
 /// The line that is counted comes first.
-fn counting_order(line: &Line) -> impl Ord {
+fn counting_order(line: &Line<'_>) -> impl Ord {
     let usage = &line.usage;
     let input = [
         usage.input_tokens,
@@ -284,7 +304,7 @@ fn counting_order(line: &Line) -> impl Ord {
 }
 
 /// The earliest line comes first.
-fn age_order(line: &Line) -> impl Ord {
+fn age_order(line: &Line<'_>) -> impl Ord {
     let usage = &line.usage;
     (
         usage.sent_at.is_none(),
@@ -296,7 +316,7 @@ fn age_order(line: &Line) -> impl Ord {
 }
 
 /// The characters of all lines in the file of the counted one; copies elsewhere say the same again.
-fn visible_chars(counted: &UsageLine<'_>, lines: &[Line]) -> Option<i64> {
+fn visible_chars(counted: &UsageLine<'_>, lines: &[Line<'_>]) -> Option<i64> {
     let mut chars: BTreeMap<i64, i64> = BTreeMap::new();
     for usage in lines.iter().map(|line| &line.usage) {
         if (usage.file_id, usage.is_progress) == (counted.file_id, counted.is_progress)
@@ -329,21 +349,15 @@ fn judge_quality(response: &mut ApiResponse<'_>, version: i64) {
 }
 
 /// Why a line is not counted.
-fn duplicate_reason(line: &Line, counted: &Line) -> &'static str {
+fn duplicate_reason(line: &Line<'_>, counted: &Line<'_>) -> &'static str {
     let (usage, other) = (&line.usage, &counted.usage);
-    let is_same_path = (&line.file.machine, &line.file.root_path, &line.file.path)
-        == (
-            &counted.file.machine,
-            &counted.file.root_path,
-            &counted.file.path,
-        );
     if usage.is_progress {
         "progress_echo"
     } else if (usage.file_id, usage.message_id) == (other.file_id, other.message_id) {
         "same_file_replay"
     } else if usage.file_id == other.file_id {
         "streaming"
-    } else if is_same_path {
+    } else if line.path() == counted.path() {
         "rewritten_file"
     } else if usage.is_sidechain {
         "sidechain_replay"

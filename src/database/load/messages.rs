@@ -149,7 +149,7 @@ impl Loader<'_> {
             Some(id) => id,
             None => {
                 self.last_response_id += 1;
-                let response = NewResponse::new(api_message_id);
+                let response = NewResponse::new(api_message_id.to_string().into());
                 self.new_responses.insert(self.last_response_id, response);
                 self.last_response_id
             }
@@ -188,7 +188,7 @@ impl Loader<'_> {
             self.write_responses()?;
         }
         match self.new_responses.get_mut(&line.api_response_id) {
-            Some(response) => response.add(line, message.version.as_deref()),
+            Some(response) => response.add(line.into_owned(), message.version.as_deref()),
             None => {
                 self.touched_responses.insert(line.api_response_id);
                 self.inserter.insert_last(line)?;
