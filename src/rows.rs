@@ -17,6 +17,8 @@ pub type Text<'a> = Cow<'a, str>;
 pub trait Row: Sized {
     /// The table.
     const TABLE: &'static str;
+    /// Its number among those of all rows: quicker to look up than its name.
+    const NUMBER: usize;
     /// Its columns, as far as they are written from here.
     const COLUMNS: &'static [&'static str];
 
@@ -127,7 +129,14 @@ macro_rules! tables {
         $table:literal => $name:ident $(<$line:lifetime>)? {
             $( $column:literal => $field:ident : $type:ty ),* $(,)?
         }
-    )*) => { $(
+    )*) => {
+        /// All of them.
+        enum Number { $( $name ),* }
+
+        /// How many tables rows are of.
+        pub const ROW_TABLES: usize = [$( $table ),*].len();
+
+    $(
         $(#[$meta])*
         #[derive(Debug, Default, Clone)]
         #[allow(missing_docs)]
@@ -137,6 +146,7 @@ macro_rules! tables {
 
         impl $(<$line>)? Row for $name $(<$line>)? {
             const TABLE: &'static str = $table;
+            const NUMBER: usize = Number::$name as usize;
             const COLUMNS: &'static [&'static str] = &[$($column),*];
 
             fn with_values<T>(&self, used: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {

@@ -13,7 +13,7 @@ mod sorter;
 use crate::database::folder_of;
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
-use crate::rows::{Insert, Row};
+use crate::rows::{Insert, ROW_TABLES, Row};
 use foldhash::HashMap;
 use pages::{IndexTree, PageFile, TableTree, lock};
 use records::{KeyReader, put_head, put_varint, with_body};
@@ -33,7 +33,10 @@ pub struct SqliteFile {
     path: PathBuf,
     file: PageFile,
     spill: Spill,
-    tables: HashMap<String, Table>,
+    tables: Vec<Table>,
+    /// Places of tables among these: of those that rows are of, once they were looked for; and of the sizes of texts.
+    places: [Option<usize>; ROW_TABLES],
+    text_sizes: usize,
     /// Bytes of keys in memory.
     held: usize,
     head: Vec<u8>,
@@ -47,6 +50,7 @@ const HELD_BYTES: usize = 8 << 20;
 
 /// A table, and what has been written of it.
 struct Table {
+    name: String,
     root: u32,
     columns: Vec<Column>,
     indexes: Vec<Index>,
@@ -124,6 +128,8 @@ impl SqliteFile {
             path: path.to_path_buf(),
             file: PageFile::new(file, pages),
             spill: Spill::new(spill),
+            places: [None; ROW_TABLES],
+            text_sizes: place(&tables, "search_docsize"),
             tables,
             held: 0,
             head: Vec::new(),
@@ -138,14 +144,14 @@ impl SqliteFile {
             let mut size = Vec::with_capacity(9);
             put_varint(&mut size, count);
             let values = [ValueRef::Integer(id), ValueRef::Blob(&size)];
-            self.add("search_docsize", &["id", "sz"], &values)
+            self.add(self.text_sizes, &["id", "sz"], &values)
         });
         added.map_err(|error| Error::io(&self.path)(error))
     }
 
-    /// Adds a row. Without a key of its own it gets the next one.
-    fn add(&mut self, table: &str, columns: &[&str], values: &[ValueRef<'_>]) -> io::Result<()> {
-        let table = self.tables.get_mut(table).expect("a table of the schema");
+    /// Adds a row to the table at a place. Without a key of its own it gets the next one.
+    fn add(&mut self, place: usize, columns: &[&str], values: &[ValueRef<'_>]) -> io::Result<()> {
+        let table = &mut self.tables[place];
         let layout = table
             .layout
             .get_or_insert_with(|| Layout::new(&table.columns, columns));
@@ -191,10 +197,7 @@ impl SqliteFile {
 
     /// Lets go of the keys of the index that has most in memory.
     fn spill(&mut self) -> io::Result<()> {
-        let indexes = self
-            .tables
-            .values_mut()
-            .flat_map(|table| &mut table.indexes);
+        let indexes = self.tables.iter_mut().flat_map(|table| &mut table.indexes);
         if let Some(index) = indexes.max_by_key(|index| index.keys.held()) {
             self.held -= index.keys.held();
             index.keys.spill(&mut self.spill)?;
@@ -208,14 +211,12 @@ impl SqliteFile {
         let path = self.path;
         let mut parts = Vec::new();
         if !self.words.is_empty() {
-            let mut root = |table| self.tables.remove(table).map(|table: Table| table.root);
-            parts.push(Part::Search(
-                Box::new(self.words),
-                ["search_data", "search_idx"].map(|table| root(table).expect("a table of FTS5")),
-            ));
+            let root = |table| self.tables[place(&self.tables, table)].root;
+            let roots = ["search_data", "search_idx"].map(root);
+            parts.push(Part::Search(Box::new(self.words), roots));
         }
         let mut indexes = Vec::new();
-        for table in self.tables.into_values() {
+        for table in self.tables {
             if table.last_rowid == 0 {
                 continue;
             }
@@ -303,9 +304,17 @@ fn write_search(
     Ok(heads)
 }
 
+/// Where a table of the schema stands.
+fn place(tables: &[Table], name: &str) -> usize {
+    let mut tables = tables.iter();
+    let place = tables.position(|table| table.name == name);
+    place.expect("a table of the schema")
+}
+
 impl Insert for SqliteFile {
     fn insert<R: Row>(&mut self, row: &R) -> Result<()> {
-        let added = row.with_values(|values| self.add(R::TABLE, R::COLUMNS, values));
+        let place = *self.places[R::NUMBER].get_or_insert_with(|| place(&self.tables, R::TABLE));
+        let added = row.with_values(|values| self.add(place, R::COLUMNS, values));
         added.map_err(|error| Error::io(&self.path)(error))
     }
 }
@@ -373,7 +382,7 @@ impl Layout {
 type Made = (u32, Option<String>);
 
 /// The tables of a database with their indexes.
-fn read_schema(connection: &Connection) -> Result<HashMap<String, Table>> {
+fn read_schema(connection: &Connection) -> Result<Vec<Table>> {
     let made = |kind: &str| {
         let mut statement = connection.prepare_cached(
             "select name, rootpage, sql from sqlite_schema where type = ?1 and rootpage > 0",
@@ -383,18 +392,18 @@ fn read_schema(connection: &Connection) -> Result<HashMap<String, Table>> {
             .collect::<rusqlite::Result<HashMap<String, Made>>>()
     };
     let indexes = made("index")?;
-    let mut tables = HashMap::default();
+    let mut tables = Vec::new();
     for (name, (root, _)) in made("table")? {
         let columns = read_columns(connection, &name)?;
-        let table = Table {
+        tables.push(Table {
             root,
             indexes: read_indexes(connection, &name, &columns, &indexes)?,
             columns,
+            name,
             layout: None,
             tree: TableTree::new(),
             last_rowid: 0,
-        };
-        tables.insert(name, table);
+        });
     }
     Ok(tables)
 }
