@@ -41,8 +41,8 @@ pub struct Reader<'a> {
     at: usize,
     /// Objects and lists that are open at the place, and have functions of their own.
     depth: usize,
-    /// What closes those that are open besides, in a value that is passed over.
-    closing: Vec<u8>,
+    /// Those that are open besides, in a value that is passed over.
+    open: Open,
     /// How deep the objects and lists are that were met.
     pub deepest: usize,
     /// Whether an escape was met that is a NUL, or one half of a pair.
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
             texts,
             at: 0,
             depth: 0,
-            closing: Vec::new(),
+            open: Open::default(),
             deepest: 0,
             has_odd_escape: false,
             has_control: has_control(json.as_bytes()),
@@ -166,20 +166,20 @@ impl<'a> Reader<'a> {
                 }
                 b'{' => {
                     self.at += 1;
-                    self.open(b'}');
+                    self.open(true);
                     if !self.skip(b'}') {
                         self.pass_key()?;
                         continue;
                     }
-                    self.closing.pop();
+                    self.open.pop();
                 }
                 b'[' => {
                     self.at += 1;
-                    self.open(b']');
+                    self.open(false);
                     if !self.skip(b']') {
                         continue;
                     }
-                    self.closing.pop();
+                    self.open.pop();
                 }
                 b't' => self.word("true")?,
                 b'f' => self.word("false")?,
@@ -188,24 +188,24 @@ impl<'a> Reader<'a> {
             }
             // With a value that is the last one, what it stands in ends, too.
             loop {
-                let Some(closing) = self.closing.last().copied() else {
+                let Some(is_object) = self.open.is_object() else {
                     return Ok(Raw(&self.json[start..self.at]));
                 };
                 if self.skip(b',') {
-                    if closing == b'}' {
+                    if is_object {
                         self.pass_key()?;
                     }
                     break;
                 }
-                self.expect(closing)?;
-                self.closing.pop();
+                self.expect(if is_object { b'}' } else { b']' })?;
+                self.open.pop();
             }
         }
     }
 
-    fn open(&mut self, closing: u8) {
-        self.closing.push(closing);
-        self.deepest = self.deepest.max(self.depth + self.closing.len());
+    fn open(&mut self, is_object: bool) {
+        self.open.push(is_object);
+        self.deepest = self.deepest.max(self.depth + self.open.count);
     }
 
     /// A key that nobody asks for must be one all the same.
@@ -313,6 +313,39 @@ impl<'a> Reader<'a> {
             true => Ok(()),
             false => Err(NotJson),
         }
+    }
+}
+
+/// Objects and lists that are open, a bit for each: hardly any value has so many levels that they need memory.
+#[derive(Default)]
+struct Open {
+    count: usize,
+    /// Of the innermost ones, up to 64; the last bit is that of the innermost.
+    are_objects: u64,
+    /// Of those around them, 64 in each.
+    outer: Vec<u64>,
+}
+
+impl Open {
+    fn push(&mut self, is_object: bool) {
+        if self.count > 0 && self.count.is_multiple_of(64) {
+            self.outer.push(self.are_objects);
+        }
+        self.are_objects = self.are_objects << 1 | u64::from(is_object);
+        self.count += 1;
+    }
+
+    fn pop(&mut self) {
+        self.count -= 1;
+        self.are_objects >>= 1;
+        if self.count.is_multiple_of(64) {
+            self.are_objects = self.outer.pop().unwrap_or(0);
+        }
+    }
+
+    /// Whether the innermost is an object, if there is one.
+    fn is_object(&self) -> Option<bool> {
+        (self.count > 0).then_some(self.are_objects & 1 == 1)
     }
 }
 
@@ -446,6 +479,22 @@ mod tests {
         ) {
             let end = bytes.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'));
             assert_eq!(plain_end(&bytes, 0), end.unwrap_or(bytes.len()));
+        }
+    }
+
+    #[test]
+    fn values_of_many_levels_are_passed_over() {
+        for depth in [1, 63, 64, 65, 128, 129, 500] {
+            let open = |level: usize| if level % 3 == 0 { "[" } else { "{\"a\":" };
+            let close = |level: usize| if level % 3 == 0 { "]" } else { "}" };
+            let levels: String = (0..depth).map(open).collect();
+            let ends: String = (0..depth).rev().map(close).collect();
+            let json = format!("{levels}[1,{{}},[]]{ends}");
+            let mut reader = Reader::new(&json);
+            assert_eq!(reader.raw().unwrap().get(), json);
+            assert_eq!(reader.deepest, depth + 2);
+            let wrong = ends.replace(']', "}");
+            assert!(Reader::new(&format!("{levels}1{wrong}")).raw().is_err());
         }
     }
 
