@@ -37,6 +37,8 @@ pub struct FirstLoad {
     last_event_id: i64,
     last_result_id: i64,
     last_history_id: i64,
+    /// The last message, by its uuid: mostly the parent of the next.
+    last_message: (String, i64),
     messages: KnownIds,
     responses: KnownIds,
     calls: KnownIds,
@@ -126,6 +128,7 @@ impl FirstLoad {
             last_event_id: 0,
             last_result_id: 0,
             last_history_id: 0,
+            last_message: (String::new(), 0),
             messages: KnownIds::default(),
             responses: KnownIds::default(),
             calls: KnownIds::default(),
@@ -255,7 +258,10 @@ impl FirstLoad {
         };
         let is_repeated =
             |id| self.calls.get(id).is_some() || ids().filter(|other| *other == id).count() > 1;
-        let find = |uuid: &Option<Text<'_>>| self.messages.get(uuid.as_deref()?);
+        let find = |uuid: &Option<Text<'_>>| match (uuid.as_deref()?, &self.last_message) {
+            (uuid, (last, message_id)) if uuid == last && *message_id > 0 => Some(*message_id),
+            (uuid, _) => self.messages.get(uuid),
+        };
         message.parent_message_id = find(&message.parent_uuid);
         message.logical_parent_message_id = find(&message.logical_parent_uuid);
         let new_id = match ids().any(is_repeated) {
@@ -272,6 +278,9 @@ impl FirstLoad {
             return Ok(());
         };
         message.message_id = message_id;
+        self.last_message.0.clear();
+        self.last_message.0.push_str(&message.uuid);
+        self.last_message.1 = message_id;
         message.agent_key = agent.as_ref().map(|agent| self.rest.agent_key(agent));
         self.rest.counts.messages += 1;
         if let Some(usage) = usage {
@@ -434,13 +443,14 @@ impl FirstLoad {
         let Some(tool_use_id) = &result.source_tool_use_id else {
             return Ok(());
         };
-        if self.calls.get(tool_use_id).is_some() {
-            result.tool_use_id = Some(tool_use_id.clone());
-        }
         let Some((mut call, called)) = calls.take(tool_use_id) else {
+            if self.calls.get(tool_use_id).is_some() {
+                result.tool_use_id = Some(tool_use_id.clone());
+            }
             self.rest.touched_tool_uses.insert(tool_use_id.to_string());
             return Ok(());
         };
+        result.tool_use_id = Some(tool_use_id.clone());
         match sent_at.and_then(timestamp::to_milliseconds) {
             Some(answered) => {
                 result.elapsed_ms = Some(answered - called);
