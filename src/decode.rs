@@ -113,7 +113,7 @@ fn whole_record<'a>(
     each: &mut dyn FnMut(Piece<'_, 'a>),
 ) -> bool {
     let length = bytes.len();
-    let Ok(json) = std::str::from_utf8(bytes) else {
+    let Ok(json) = simdutf8::basic::from_utf8(bytes) else {
         return false;
     };
     // A record is large: it stays where it is read.
