@@ -198,14 +198,27 @@ fn compare_with(
             .filter(|(path, file)| !file.is_missing && !is_unknown(path));
         changes.missing = gone.map(|(_, file)| file.file_id).collect();
     }
-    // Those that Claude Code will delete first come first.
-    let by_age = |a: &FileVersion, b: &FileVersion| {
-        let modified = |file: &FileVersion| file.stat.map(|stat| stat.modified_ns);
-        (modified(a), &a.path).cmp(&(modified(b), &b.path))
-    };
-    changes.files.sort_by(|a, b| by_age(&a.version, &b.version));
-    changes.counted.sort_by(by_age);
+    sort_by_age(&mut changes.files);
+    changes.counted.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(changes)
+}
+
+/// Those that Claude Code will delete first come first. The files of a session stay together, as old as the oldest of them,
+/// its transcript before those of its agents: what several of them tell of is told at once.
+fn sort_by_age(files: &mut [ChangedFile]) {
+    let age = |file: &ChangedFile| file.version.stat.map(|stat| stat.modified_ns);
+    let mut oldest = HashMap::new();
+    for file in files.iter() {
+        if let Some(session_id) = &file.version.place.session_id {
+            let oldest = oldest.entry(session_id.clone()).or_insert(age(file));
+            *oldest = age(file).min(*oldest);
+        }
+    }
+    files.sort_by_cached_key(|file| {
+        let session_id = file.version.place.session_id.as_ref();
+        let oldest = session_id.map_or_else(|| age(file), |session_id| oldest[session_id]);
+        (oldest, file.version.path.clone())
+    });
 }
 
 impl Changes {

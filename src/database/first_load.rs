@@ -43,6 +43,9 @@ pub struct FirstLoad {
     responses: KnownIds,
     calls: KnownIds,
     open: Open<'static>,
+    /// Responses of agents that only their parents have told of, by the ids of the API. Their own lines mostly follow in the
+    /// next files, and only then they have keys: in a new table rows stand in the order of these.
+    echoes: BTreeMap<String, NewResponse<'static>>,
     /// Whether the outputs of tools can be found by their words.
     is_output_searched: bool,
     rest: Rest,
@@ -109,6 +112,9 @@ const OPEN_BYTES: usize = 4 << 20;
 /// So many responses wait for further lines when their chunk is written. These mostly follow at once.
 const OPEN_RESPONSES: usize = 8;
 
+/// So many responses of agents wait for their own lines.
+const ECHOES: usize = 4096;
+
 impl FirstLoad {
     /// Takes a new database that has nothing but its homes.
     pub fn new(connection: Connection, path: &Path) -> Result<FirstLoad> {
@@ -133,6 +139,7 @@ impl FirstLoad {
             responses: KnownIds::default(),
             calls: KnownIds::default(),
             open: Open::default(),
+            echoes: BTreeMap::new(),
             is_output_searched,
             rest: Rest::default(),
         })
@@ -151,8 +158,8 @@ impl FirstLoad {
     /// Makes the file a database again. Returns what is left for a loader to do.
     pub fn finish(mut self, pipeline: &Pipeline) -> Result<HandOver> {
         self.close_file()?;
-        let mut responses = std::mem::take(&mut self.open.responses);
-        self.write_responses(&mut responses, 0)?;
+        let mut open = std::mem::take(&mut self.open);
+        self.write_echoes(&mut open.responses)?;
         let FirstLoad { file, rest, .. } = self;
         let search_heads = file.finish(pipeline)?;
         Ok(HandOver { rest, search_heads })
@@ -207,7 +214,10 @@ impl FirstLoad {
             message.message.line_number += first_line;
             self.write_message(message, &mut open)?;
         }
-        self.write_responses(&mut open.responses, OPEN_RESPONSES)?;
+        match self.echoes.len() > ECHOES {
+            true => self.write_echoes(&mut open.responses)?,
+            false => self.write_responses(&mut open.responses, OPEN_RESPONSES)?,
+        }
         self.open = open.into_owned();
         for event in &mut rows.events {
             event.event.file_id = file_id;
@@ -311,32 +321,56 @@ impl FirstLoad {
             Some(agent) => Some(self.rest.agent_key(agent)),
             None => message.agent_key,
         };
-        line.api_response_id = match self.responses.get(&usage.api_message_id) {
-            Some(id) => id,
-            None => {
-                let id = self.responses.add(&usage.api_message_id);
-                let id = id.expect("it is not known");
-                open.insert(id, NewResponse::new(usage.api_message_id.clone()));
-                id
-            }
-        };
-        if !line.is_progress {
-            message.api_response_id = Some(line.api_response_id);
-        }
         line.of(message);
         if let Some(model) = line.model.as_deref()
             && !self.rest.models.contains(model)
         {
             self.rest.models.insert(model.to_string());
         }
-        match open.get_mut(&line.api_response_id) {
-            Some(response) => response.add(std::mem::take(line), message.version.as_deref()),
+        let name = &usage.api_message_id;
+        let version = message.version.as_deref();
+        let known = self.responses.get(name);
+        if known.is_none() && line.is_progress {
+            let line = std::mem::take(line).into_owned();
+            match self.echoes.get_mut(&**name) {
+                Some(echo) => echo.add(line, version),
+                None => {
+                    let mut echo = NewResponse::new(name.to_string().into());
+                    echo.add(line, version);
+                    self.echoes.insert(name.to_string(), echo);
+                }
+            }
+            return Ok(());
+        }
+        let id = known.unwrap_or_else(|| {
+            let id = self.responses.add(name).expect("it is not known");
+            let echo = self.echoes.remove(&**name);
+            open.insert(id, echo.unwrap_or_else(|| NewResponse::new(name.clone())));
+            id
+        });
+        line.api_response_id = id;
+        if !line.is_progress {
+            message.api_response_id = Some(id);
+        }
+        match open.get_mut(&id) {
+            Some(response) => response.add(std::mem::take(line), version),
             None => {
-                self.rest.touched_responses.insert(line.api_response_id);
+                self.rest.touched_responses.insert(id);
                 self.file.insert(line)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes all responses, also those that only parents have told of.
+    fn write_echoes(&mut self, open: &mut BTreeMap<i64, NewResponse<'_>>) -> Result<()> {
+        self.write_responses(open, 0)?;
+        let mut echoes = BTreeMap::new();
+        for (name, echo) in std::mem::take(&mut self.echoes) {
+            let id = self.responses.add(&name).expect("it is not known");
+            echoes.insert(id, echo);
+        }
+        self.write_responses(&mut echoes, 0)
     }
 
     /// Writes the responses that are new but for so many of the last, each with the lines it has by now.

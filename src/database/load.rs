@@ -247,7 +247,7 @@ impl<'c> Loader<'c> {
         let mut loader = Loader::new(connection)?;
         loader.begin()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
-        // Keys begin anew, so that a rebuild gives the same ones as a first sync.
+        // Keys begin anew, as in a first sync.
         loader.read_keys()?;
         Ok(loader)
     }

@@ -70,6 +70,9 @@ impl<'a> NewResponse<'a> {
         file_key: impl Fn(i64) -> Result<FileKey>,
         target: &mut impl Insert,
     ) -> Result<bool> {
+        for line in &mut self.lines {
+            line.usage.api_response_id = api_response_id;
+        }
         let file_id = self.lines.first().map(|line| line.usage.file_id);
         if self
             .lines
