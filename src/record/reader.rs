@@ -485,8 +485,9 @@ mod tests {
     #[test]
     fn values_of_many_levels_are_passed_over() {
         for depth in [1, 63, 64, 65, 128, 129, 500] {
-            let open = |level: usize| if level % 3 == 0 { "[" } else { "{\"a\":" };
-            let close = |level: usize| if level % 3 == 0 { "]" } else { "}" };
+            let is_list = |level: usize| level.is_multiple_of(3);
+            let open = |level| if is_list(level) { "[" } else { "{\"a\":" };
+            let close = |level| if is_list(level) { "]" } else { "}" };
             let levels: String = (0..depth).map(open).collect();
             let ends: String = (0..depth).rev().map(close).collect();
             let json = format!("{levels}[1,{{}},[]]{ends}");

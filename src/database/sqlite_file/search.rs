@@ -129,7 +129,7 @@ impl Words {
         let key = u128::from_be_bytes(key);
         let number = match word.len() {
             ..=8 => return self.note_short((key >> 64) as u64, position),
-            ..=16 => *self.medium.entry(key).or_insert(next),
+            9..=16 => *self.medium.entry(key).or_insert(next),
             length => {
                 let word = word[..length.min(WORD_BYTES)].to_ascii_lowercase();
                 *self.long.entry(word.into()).or_insert(next)
