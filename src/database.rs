@@ -13,7 +13,7 @@
 //! | `load`, `insert`            | rows -> tables, by statements                                                    |
 //! | `first_load`, `sqlite_file` | rows -> tables of a new database, and its search index, as pages of its file      |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
-//! | `beside`                    | tables of a new database that are filled beside the rest: what tools did          |
+//! | `beside`                    | work on a new database beside the writer: counting, checking references           |
 //! | `hash`                      | a hash of the content                                                            |
 
 mod beside;
@@ -39,7 +39,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-use beside::Beside;
+use beside::Filling;
 pub use create::{create, finish_new, open_new};
 pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
 pub use first_load::FirstLoad;
@@ -246,9 +246,21 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
     Ok(Answer { columns, rows })
 }
 
-/// Resolves what depends on more than one line, for everything that was touched since the last time.
-fn resolve(connection: &Connection) -> Result<()> {
-    for (name, script) in embedded::RESOLVE {
+/// The first script of sql/resolve that leaves calls and their answers as they are. So do those behind it.
+const CALLS_ARE_SETTLED: &str = "27_agents.sql";
+
+/// Settles the calls that were touched since the last time, and their answers.
+fn resolve_calls(connection: &Connection) -> Result<()> {
+    run(connection, |name| name < CALLS_ARE_SETTLED)
+}
+
+/// Resolves what else depends on more than one line.
+fn resolve_rest(connection: &Connection) -> Result<()> {
+    run(connection, |name| name >= CALLS_ARE_SETTLED)
+}
+
+fn run(connection: &Connection, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
+    for (name, script) in embedded::RESOLVE.iter().filter(|(name, _)| is_wanted(name)) {
         // The one rule that is not SQL: by then it is clear which responses it is about.
         if *name == "30_responses.sql" {
             responses::judge_touched(connection)?;
@@ -261,24 +273,15 @@ fn resolve(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The script of the tables for BI tools that can be run beside others, and the first that needs what it counts.
-const TOOL_PARTS: &str = "20_tool_parts.sql";
-const NEEDS_TOOL_PARTS: &str = "60_tools.sql";
-
-/// Keeps the tables for BI tools up. Where others can read all that was resolved in a new database, it is done by two.
-fn count_for_bi(connection: &Connection, new: Option<&Path>) -> Result<()> {
-    let mut tool_parts = None;
+/// Keeps the tables for BI tools up, but for what is filled beside this.
+fn count_for_bi(connection: &Connection, mut beside: Vec<Filling>) -> Result<()> {
     for (name, script) in embedded::BI {
-        if let (TOOL_PARTS, Some(path)) = (*name, new) {
-            tool_parts = Some(Beside::tool_parts(path));
-            continue;
+        for filling in beside.extract_if(.., |filling| filling.is_needed_by(name)) {
+            filling.finish(connection)?;
         }
-        if *name == NEEDS_TOOL_PARTS
-            && let Some(tool_parts) = tool_parts.take()
-        {
-            tool_parts.finish(connection)?;
+        if !beside.iter().any(|filling| filling.is_of(name)) {
+            connection.execute_batch(script)?;
         }
-        connection.execute_batch(script)?;
     }
     Ok(())
 }

@@ -165,7 +165,7 @@ fn sync(
     loader.finish_with(|connection| report.record(connection))?;
     report.all_rejected = count_rejected(&target.connection)?;
     drop(loader);
-    report.unfinished = target.close(&pipeline)?;
+    report.unfinished = target.close()?;
     progress.finish();
     Ok(())
 }
@@ -433,14 +433,14 @@ impl Target {
         })
     }
 
-    fn close(self, pipeline: &Pipeline) -> Result<Option<Problem>> {
+    fn close(self) -> Result<Option<Problem>> {
         let Some(building) = self.building else {
             return Ok(database::close(self.connection, &self.path));
         };
         if let Some(writing) = self.writing {
             writing.join().expect("it only syncs")?;
         }
-        database::finish_new(self.connection, &building, pipeline)?;
+        database::finish_new(self.connection, &building)?;
         // A database that somebody put there meanwhile is not overwritten.
         building
             .persist_noclobber(&self.path)

@@ -1,8 +1,10 @@
-//! Tables of a new database that a thread fills beside the writer.
+//! Work on a new database beside the writer.
 //!
-//! The thread reads the database as it was when it began, and fills tables of its own, of the same names. When it is done
-//! their rows are taken over as they are.
+//! A thread reads the database as it was when a statement began. What it fills are tables of its own, of the same names as
+//! those that the writer would fill; when it is done their rows are taken over as they are. Whoever writes meanwhile must
+//! leave alone what is read.
 
+use super::create::check_references;
 use super::statements as sql;
 use super::{embedded, read_beside};
 use crate::error::Result;
@@ -11,30 +13,58 @@ use rusqlite::types::ToSqlOutput;
 use std::path::Path;
 use std::thread::JoinHandle;
 
-/// What the script about tools fills.
-const TABLES: &[&str] = &["tool_parts", "file_change_parts"];
-
-/// Tables that are being filled.
-pub struct Beside {
-    filling: JoinHandle<Result<Connection>>,
+/// A script of sql/bi that can be run beside the rest, what it fills, and the first script that needs it.
+pub struct Part {
+    pub script: &'static str,
+    pub needed_by: &'static str,
+    tables: &'static [&'static str],
 }
 
-impl Beside {
-    /// Begins to count what the tables for BI tools say of tools. Whoever writes meanwhile must leave alone what is counted.
-    pub fn tool_parts(path: &Path) -> Beside {
+/// What tools did. It can begin as soon as calls and their answers are settled.
+pub const TOOLS: Part = Part {
+    script: "20_tool_parts.sql",
+    needed_by: "60_tools.sql",
+    tables: &["tool_parts", "file_change_parts"],
+};
+
+/// What responses cost. It needs all that is resolved.
+pub const RESPONSES: Part = Part {
+    script: "30_response_parts.sql",
+    needed_by: "65_days.sql",
+    tables: &["response_parts"],
+};
+
+/// Tables that are being filled.
+pub struct Filling {
+    part: Part,
+    thread: JoinHandle<Result<Connection>>,
+}
+
+impl Filling {
+    /// Begins to run a script.
+    pub fn begin(part: Part, path: &Path) -> Filling {
+        let (script, tables) = (part.script, part.tables);
         let path = path.to_path_buf();
-        Beside {
-            filling: std::thread::spawn(move || count_tools(&path)),
+        Filling {
+            part,
+            thread: std::thread::spawn(move || fill(&path, script, tables)),
         }
+    }
+
+    /// Whether it runs a script, in place of the writer.
+    pub fn is_of(&self, script: &str) -> bool {
+        self.part.script == script
+    }
+
+    /// Whether a script needs what it fills.
+    pub fn is_needed_by(&self, script: &str) -> bool {
+        self.part.needed_by == script
     }
 
     /// Puts the rows in the place of those that are there.
     pub fn finish(self, connection: &Connection) -> Result<()> {
-        let filled = self
-            .filling
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        for table in TABLES {
+        let filled = joined(self.thread)?;
+        for table in self.part.tables {
             connection.execute_batch(&format!("delete from {table}"))?;
             let mut select = filled.prepare(&format!("select * from {table}"))?;
             let columns = select.column_count();
@@ -54,20 +84,44 @@ impl Beside {
     }
 }
 
-fn count_tools(path: &Path) -> Result<Connection> {
+fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
     let reader = read_beside(path)?;
     reader.execute_batch(sql::CREATE_TOUCHED)?;
     reader.execute_batch(sql::RESOLVE_ALL)?;
     // The script fills tables by their names, and these come first.
-    for table in TABLES {
+    for table in tables {
         reader.execute_batch(&format!(
             "create temp table {table} as select * from {table} where false"
         ))?;
     }
     for (name, script) in embedded::BI {
-        if ["10_touched.sql", super::TOOL_PARTS].contains(name) {
+        if ["10_touched.sql", wanted].contains(name) {
             reader.execute_batch(script)?;
         }
     }
     Ok(reader)
+}
+
+/// References that are being checked.
+pub struct Checking(JoinHandle<Result<()>>);
+
+impl Checking {
+    /// Begins to check whether all references of a database lead to something.
+    pub fn begin(path: &Path) -> Checking {
+        let path = path.to_path_buf();
+        Checking(std::thread::spawn(move || {
+            check_references(&read_beside(&path)?)
+        }))
+    }
+
+    /// Waits for the verdict.
+    pub fn finish(self) -> Result<()> {
+        joined(self.0)
+    }
+}
+
+fn joined<T>(thread: JoinHandle<Result<T>>) -> Result<T> {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -2,11 +2,8 @@
 
 use super::files::{beside, open_private, sync_file};
 use super::sqlite_file::PAGE_BYTES;
-use super::{
-    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, answer, connect, read_beside, statements,
-};
+use super::{APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, answer, connect, statements};
 use crate::error::{Error, Result};
-use crate::pipeline::Pipeline;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashSet;
@@ -92,24 +89,9 @@ pub fn open_new(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Makes a new database whole: references checked, journal in place, everything on disk.
-pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> Result<()> {
+/// Makes a new database whole whose references are checked: journal in place, everything on disk.
+pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     connection.pragma_update(None, "locking_mode", "normal")?;
-    // The next statement lets go of the lock, and several can read.
-    let references = references(&connection)?;
-    // What is on the disk already is not waited for later.
-    std::thread::scope(|scope| {
-        let written = scope.spawn(|| sync_file(path));
-        pipeline.for_each(references.into(), |references: Vec<String>| {
-            let reader = read_beside(path)?;
-            for reference in references {
-                let count: i64 = reader.query_row(&reference, [], |row| row.get(0))?;
-                refuse_violations(count as usize)?;
-            }
-            Ok(())
-        })?;
-        written.join().expect("it only syncs")
-    })?;
     connection.pragma_update(None, "synchronous", "full")?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let is_in_use = mode == "wal";
@@ -134,42 +116,44 @@ pub fn finish_new(connection: Connection, path: &Path, pipeline: &Pipeline) -> R
     sync_file(path)
 }
 
-/// For each reference of the schema a statement that counts the values that lead nowhere: what `pragma foreign_key_check`
-/// finds, but each value is looked up once, in the order of the index; and if the keys are numbers without a gap, the least
-/// and the greatest value tell. In as many parts as are worth a connection.
-fn references(connection: &Connection) -> Result<[Vec<String>; 2]> {
-    let mut parts = [Vec::new(), Vec::new()];
+/// Refuses to go on with references that lead nowhere: what `pragma foreign_key_check` finds, but each
+/// value is looked up once, in the order of the index. Of keys that are numbers without a gap the least and the greatest
+/// value tell; and if there are gaps, all keys are read from the smallest index, not from the rows, which may be long.
+pub(super) fn check_references(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(statements::REFERENCES)?;
     let references = statement.query_map([], |row| {
-        let [table, column, parent, key] = [
-            row.get::<_, String>(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-        ];
+        let [table, column, parent, key]: [String; 4] =
+            [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
         let least = format!("(select min({column}) from {table} where {column} is not null)");
         let greatest = format!("(select max({column}) from {table} where {column} is not null)");
+        let values = format!("select distinct {column} from {table} where {column} is not null");
+        let count = |keys: &str| {
+            format!("(select count(*) from ({values}) where {column} not in (select {keys} from {parent}))")
+        };
         Ok(format!(
             "select case
                 when {least} is null then 0
-                when typeof((select max({key}) from {parent})) = 'integer'
-                    and (select count(*) from {parent})
+                when typeof((select max({key}) from {parent})) <> 'integer' then {}
+                when (select count(*) from {parent})
                         = (select max({key}) from {parent}) - (select min({key}) from {parent}) + 1
                     and {least} >= (select min({key}) from {parent})
                     and {greatest} <= (select max({key}) from {parent})
                     then 0
-                else (
-                    select count(*)
-                    from (select distinct {column} as value from {table} where {column} is not null)
-                    where not exists (select 1 from {parent} where {parent}.{key} = value)
-                )
-            end"
+                else {}
+            end",
+            count(&key),
+            count(&format!("+{key}")),
         ))
     })?;
-    for (number, reference) in references.enumerate() {
-        parts[number % parts.len()].push(reference?);
+    for reference in references {
+        let count: i64 = connection.query_row(&reference?, [], |row| row.get(0))?;
+        if count > 0 {
+            return Err(Error::CheckFailed(format!(
+                "{count} references would lead nowhere, so nothing was changed; please report this"
+            )));
+        }
     }
-    Ok(parts)
+    Ok(())
 }
 
 /// Creates what belongs to a stage and is not there yet.
@@ -202,31 +186,6 @@ pub(super) fn create_index(connection: &Connection, name: &str) -> Result<()> {
 
 fn is_index(statement: &str, name: &str) -> bool {
     created(statement) == Some(("index", name))
-}
-
-/// Refuses to go on with references that lead nowhere.
-pub(super) fn check_references(connection: &Connection) -> Result<()> {
-    refuse_violations(foreign_key_violations(connection)?)
-}
-
-fn refuse_violations(count: usize) -> Result<()> {
-    match count {
-        0 => Ok(()),
-        count => Err(Error::CheckFailed(format!(
-            "{count} references would lead nowhere, so nothing was changed; please report this"
-        ))),
-    }
-}
-
-/// Rows whose declared reference has no target.
-fn foreign_key_violations(connection: &Connection) -> Result<usize> {
-    let mut statement = connection.prepare("pragma foreign_key_check")?;
-    let mut rows = statement.query([])?;
-    let mut count = 0;
-    while rows.next()?.is_some() {
-        count += 1;
-    }
-    Ok(count)
 }
 
 /// The statements of the schema.

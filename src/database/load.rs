@@ -2,6 +2,7 @@
 
 mod messages;
 
+use super::beside::{self, Checking, Filling};
 use super::create::{Stage, check_references, create_stage};
 use super::insert::Inserter;
 use super::known::KnownIds;
@@ -148,7 +149,7 @@ pub struct Loader<'c> {
     pub(super) connection: &'c Connection,
     transaction: Option<Transaction<'c>>,
     /// Whether foreign keys are off, to be checked at the end.
-    is_upgrade: bool,
+    pub(super) is_unchecked: bool,
     /// Whether prices, words and views are those of this program.
     is_refreshed: bool,
     /// Changes when another connection writes.
@@ -177,8 +178,9 @@ pub struct Loader<'c> {
     pub(super) touched_tool_uses: HashSet<String>,
     /// Calls that are settled, but for what they changed.
     pub(super) touched_changes: HashSet<String>,
-    /// The path of a new database that others may read.
+    /// The path of a new database that others may read, and then those that check its references.
     shared: Option<PathBuf>,
+    checking: Option<Checking>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -214,7 +216,7 @@ impl<'c> Loader<'c> {
         Loader {
             connection,
             transaction: None,
-            is_upgrade: false,
+            is_unchecked: false,
             is_refreshed: false,
             data_version: 0,
             inserter: Inserter::new(connection),
@@ -238,6 +240,7 @@ impl<'c> Loader<'c> {
             touched_tool_uses: HashSet::default(),
             touched_changes: HashSet::default(),
             shared: None,
+            checking: None,
             counts: Counts::default(),
         }
     }
@@ -262,7 +265,7 @@ impl<'c> Loader<'c> {
         create_stage(connection, Stage::Empty)?;
         loader.read_keys()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
-        loader.is_upgrade = true;
+        loader.is_unchecked = true;
         Ok(loader)
     }
 
@@ -337,8 +340,10 @@ impl<'c> Loader<'c> {
             self.resolve()?;
         }
         create_stage(self.connection, Stage::Resolved)?;
-        if self.is_upgrade {
-            check_references(self.connection)?;
+        match self.checking.take() {
+            Some(checking) => checking.finish()?,
+            None if self.is_unchecked => check_references(self.connection)?,
+            None => {}
         }
         write(self.connection)?;
         self.end()
@@ -357,6 +362,12 @@ impl<'c> Loader<'c> {
         self.connection.pragma_update(None, "journal_mode", "wal")?;
         // Nobody else has written.
         self.data_version = self.read_data_version()?;
+        self.begin()
+    }
+
+    /// Lets them read what it has since then.
+    fn show_to_others(&mut self) -> Result<()> {
+        self.end()?;
         self.begin()
     }
 
@@ -396,12 +407,22 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve(self.connection)?;
-        let shared = self.shared.take();
-        if shared.is_some() {
-            self.open_to_others()?;
+        super::resolve_calls(self.connection)?;
+        match self.shared.take() {
+            None => {
+                super::resolve_rest(self.connection)?;
+                super::count_for_bi(self.connection, Vec::new())?;
+            }
+            Some(path) => {
+                self.open_to_others()?;
+                let tools = Filling::begin(beside::TOOLS, &path);
+                super::resolve_rest(self.connection)?;
+                self.show_to_others()?;
+                self.checking = Some(Checking::begin(&path));
+                let responses = Filling::begin(beside::RESPONSES, &path);
+                super::count_for_bi(self.connection, vec![tools, responses])?;
+            }
         }
-        super::count_for_bi(self.connection, shared.as_deref())?;
         self.connection.execute_batch(sql::FORGET_TOUCHED)?;
         self.connection.execute_batch(sql::NOTE_CHANGES)?;
         // Advisors became responses too.

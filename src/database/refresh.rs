@@ -71,7 +71,7 @@ fn refresh_bi(connection: &Connection) -> Result<()> {
     // Of a database without sessions nothing is resolved yet: that comes, and counts everything.
     if connection.prepare(statements::ANY_SESSION)?.exists([])? {
         connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
-        count_for_bi(connection, None)?;
+        count_for_bi(connection, Vec::new())?;
         connection.execute_batch(statements::FORGET_TOUCHED)?;
     }
     connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
