@@ -16,7 +16,7 @@ use crate::pipeline::Pipeline;
 use crate::rows::{Insert, ROW_TABLES, Row};
 use foldhash::HashMap;
 use pages::{IndexTree, PageFile, TableTree, lock};
-use records::{KeyReader, put_head, put_varint, with_body};
+use records::{KeyReader, Record, put_varint};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use search::{Heads, Words};
@@ -39,7 +39,7 @@ pub struct SqliteFile {
     text_sizes: usize,
     /// Bytes of keys in memory.
     held: usize,
-    head: Vec<u8>,
+    record: Record,
     words: Words,
     /// What the structure of the search index begins with: the number of its configuration.
     search_configuration: Vec<u8>,
@@ -132,7 +132,7 @@ impl SqliteFile {
             text_sizes: place(&tables, "search_docsize"),
             tables,
             held: 0,
-            head: Vec::new(),
+            record: Record::default(),
             words: Words::default(),
             search_configuration,
         })
@@ -155,23 +155,21 @@ impl SqliteFile {
         let layout = table
             .layout
             .get_or_insert_with(|| Layout::new(&table.columns, columns));
-        let sources = &layout.sources;
-        let rowid = match layout.key.map(|key| values[key]) {
+        let Layout { sources, key } = layout;
+        let rowid = match key.map(|key| values[key]) {
             Some(ValueRef::Integer(rowid)) => rowid,
             _ => table.last_rowid + 1,
         };
         table.last_rowid = rowid;
-        let stored = sources.iter().map(|source| match source {
+        let stored = |source: &Source| match source {
             Source::Value(index) => values[*index],
             // A column that is the rowid is not stored a second time.
             Source::Null | Source::Rowid => ValueRef::Null,
-        });
-        let length = put_head(&mut self.head, stored.clone());
+        };
+        let length = self.record.fill(sources.iter().map(stored));
         table.tree.add(&mut self.file, rowid, length, |payload| {
-            payload.write(&self.head);
-            for value in stored {
-                with_body(value, &mut |bytes| payload.write(bytes));
-            }
+            let value = |number: usize| stored(&sources[number]);
+            self.record.write(value, |bytes| payload.write(bytes));
         })?;
         let value = |column: usize| match sources[column] {
             Source::Value(index) => values[index],
@@ -274,16 +272,15 @@ fn write_search(
     spill: &Spill,
 ) -> io::Result<Heads> {
     let (mut pages, mut dividers) = (TableTree::new(), IndexTree::new());
-    let mut head = Vec::new();
-    let mut record = Vec::new();
+    let mut record = Record::default();
+    let (mut divider_record, mut divider_bytes) = (Record::default(), Vec::new());
     let heads = words.finish(
         spill,
         |key, page| {
             let values = [ValueRef::Null, ValueRef::Blob(page)];
-            let length = put_head(&mut head, values.into_iter());
+            let length = record.fill(values.into_iter());
             pages.add(&mut lock(file), key, length, |payload| {
-                payload.write(&head);
-                payload.write(page);
+                record.write(|number| values[number], |bytes| payload.write(bytes));
             })
         },
         |segment, divider, page| {
@@ -292,11 +289,11 @@ fn write_search(
                 ValueRef::Blob(divider),
                 ValueRef::Integer(page),
             ];
-            put_head(&mut record, values.into_iter());
-            for value in values {
-                with_body(value, &mut |bytes| record.extend_from_slice(bytes));
-            }
-            dividers.add(file, &record)
+            divider_record.fill(values.into_iter());
+            divider_bytes.clear();
+            let put = |bytes: &[u8]| divider_bytes.extend_from_slice(bytes);
+            divider_record.write(|number| values[number], put);
+            dividers.add(file, &divider_bytes)
         },
     )?;
     pages.finish(&mut lock(file), roots[0])?;

@@ -46,40 +46,77 @@ pub fn varint_length(value: u64) -> usize {
     }
 }
 
-/// Puts the head of a record in place of what is there: its length and the types of its values. Returns the length of the
-/// whole record.
-pub fn put_head<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
-    out.clear();
-    // The length counts itself. Nearly always it takes one byte.
-    out.push(0);
-    let mut body = 0;
-    for value in values {
-        let (serial, length) = serial_type(value);
-        put_varint(out, serial);
-        body += length;
-    }
-    if out.len() < 0x80 {
-        out[0] = out.len() as u8;
-    } else {
-        let length = out.len() - 1 + varint_length(out.len() as u64 + 1);
-        let types = out.split_off(1);
-        out.clear();
-        put_varint(out, length as u64);
-        out.extend_from_slice(&types);
-    }
-    out.len() + body
+/// A record, with room that is used again for the next one: its head, which has the types of its values, and the bytes of
+/// these. Long values stay where they are until it is written.
+#[derive(Default)]
+pub struct Record {
+    head: Vec<u8>,
+    /// The bytes of short values, behind each other.
+    short: Vec<u8>,
+    /// The numbers of long values, and how many bytes of short ones stand before each.
+    long: Vec<(usize, usize)>,
 }
 
-/// Gives the bytes of a value in the body of a record.
-pub fn with_body(value: ValueRef<'_>, write: &mut impl FnMut(&[u8])) {
-    match value {
-        ValueRef::Null => {}
-        ValueRef::Integer(number) => {
-            let (_, length) = serial_type(value);
-            write(&number.to_be_bytes()[8 - length..]);
+/// Bytes of a value that is not worth a look of its own.
+const SHORT_BYTES: usize = 128;
+
+impl Record {
+    /// Puts values in place of those that it has. Returns the length of the record.
+    pub fn fill<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
+        let Record { head, short, long } = self;
+        head.clear();
+        short.clear();
+        long.clear();
+        // The length of the head counts itself. Nearly always it takes one byte.
+        head.push(0);
+        let mut long_bytes = 0;
+        for (number, value) in values.enumerate() {
+            let (serial, length) = serial_type(value);
+            put_varint(head, serial);
+            match value {
+                ValueRef::Null => {}
+                ValueRef::Integer(integer) if length > 0 => {
+                    // All eight bytes are one step, and those that are too many are taken back.
+                    let bytes = (integer << (64 - 8 * length)).to_be_bytes();
+                    let end = short.len() + length;
+                    short.extend_from_slice(&bytes);
+                    short.truncate(end);
+                }
+                ValueRef::Integer(_) => {}
+                ValueRef::Real(real) => short.extend_from_slice(&real.to_be_bytes()),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) if length <= SHORT_BYTES => {
+                    short.extend_from_slice(bytes);
+                }
+                ValueRef::Text(_) | ValueRef::Blob(_) => {
+                    long.push((number, short.len()));
+                    long_bytes += length;
+                }
+            }
         }
-        ValueRef::Real(number) => write(&number.to_be_bytes()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => write(bytes),
+        if head.len() < 0x80 {
+            head[0] = head.len() as u8;
+        } else {
+            let length = head.len() - 1 + varint_length(head.len() as u64 + 1);
+            let types = head.split_off(1);
+            head.clear();
+            put_varint(head, length as u64);
+            head.extend_from_slice(&types);
+        }
+        head.len() + short.len() + long_bytes
+    }
+
+    /// Gives its bytes. The values are asked for by their numbers once more.
+    pub fn write<'a>(&self, value: impl Fn(usize) -> ValueRef<'a>, mut write: impl FnMut(&[u8])) {
+        write(&self.head);
+        let mut written = 0;
+        for (number, end) in &self.long {
+            write(&self.short[written..*end]);
+            written = *end;
+            if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value(*number) {
+                write(bytes);
+            }
+        }
+        write(&self.short[written..]);
     }
 }
 
@@ -157,8 +194,8 @@ enum KeyValue {
 pub struct KeyReader {
     values: Vec<KeyValue>,
     texts: Vec<u8>,
-    head: Vec<u8>,
-    record: Vec<u8>,
+    record: Record,
+    bytes: Vec<u8>,
 }
 
 impl KeyReader {
@@ -199,19 +236,17 @@ impl KeyReader {
                 }
             }
         }
-        let texts = &self.texts;
-        let values = self.values.iter().map(|value| match *value {
+        let (values, texts) = (&self.values, &self.texts);
+        let value = |number: usize| match values[number] {
             KeyValue::Null => ValueRef::Null,
             KeyValue::Integer(number) => ValueRef::Integer(number),
             KeyValue::Text(start, end) => ValueRef::Text(&texts[start..end]),
-        });
-        put_head(&mut self.head, values.clone());
-        self.record.clear();
-        self.record.extend_from_slice(&self.head);
-        for value in values {
-            with_body(value, &mut |bytes| self.record.extend_from_slice(bytes));
-        }
-        (&self.record, (!has_null).then(|| &whole[..told]))
+        };
+        self.record.fill((0..values.len()).map(value));
+        self.bytes.clear();
+        self.record
+            .write(value, |bytes| self.bytes.extend_from_slice(bytes));
+        (&self.bytes, (!has_null).then(|| &whole[..told]))
     }
 
     /// Takes the bytes of a text, and returns what stands behind it.
@@ -243,13 +278,15 @@ mod tests {
     }
 
     fn record(values: &[ValueRef<'_>]) -> Vec<u8> {
-        let mut record = Vec::new();
-        let length = put_head(&mut record, values.iter().copied());
-        for value in values {
-            with_body(*value, &mut |bytes| record.extend_from_slice(bytes));
-        }
-        assert_eq!(record.len(), length);
-        record
+        let mut record = Record::default();
+        let length = record.fill(values.iter().copied());
+        let mut bytes = Vec::new();
+        record.write(
+            |number| values[number],
+            |part| bytes.extend_from_slice(part),
+        );
+        assert_eq!(bytes.len(), length);
+        bytes
     }
 
     proptest! {
