@@ -3,8 +3,8 @@
 //! to find its end, and again for each level of what is in it.
 
 use bumpalo::Bump;
-use memchr::memchr2;
 use std::borrow::Cow;
+use wide::u8x16;
 
 /// A text is not JSON, or has an escape that is no character where one is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,6 @@ pub struct Reader<'a> {
     pub deepest: usize,
     /// Whether an escape was met that is a NUL, or one half of a pair.
     pub has_odd_escape: bool,
-    /// Whether the text has control characters. Hardly any has, and then only two bytes can end what is plain.
-    has_control: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -67,7 +65,6 @@ impl<'a> Reader<'a> {
             open: Open::default(),
             deepest: 0,
             has_odd_escape: false,
-            has_control: has_control(json.as_bytes()),
         }
     }
 
@@ -235,10 +232,7 @@ impl<'a> Reader<'a> {
         let mut at = start;
         let mut has_escapes = false;
         loop {
-            at = match self.has_control {
-                true => plain_end(bytes, at),
-                false => memchr2(b'"', b'\\', &bytes[at..]).map_or(bytes.len(), |end| at + end),
-            };
+            at = plain_end(bytes, at);
             match (bytes.get(at), bytes.get(at + 1)) {
                 (Some(b'"'), _) => break,
                 (Some(b'\\'), Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => {
@@ -349,38 +343,25 @@ impl Open {
     }
 }
 
-/// Whether there are control characters. All bytes of a part are asked without looking at the answers in between, so that
-/// many can be asked at once.
-fn has_control(bytes: &[u8]) -> bool {
-    let is_in = |part: &[u8]| {
-        part.iter()
-            .fold(false, |found, byte| found | (*byte < 0x20))
-    };
-    bytes.chunks(1 << 12).any(is_in)
-}
-
 /// Whether a text is the same in JSON, between quotation marks.
 pub fn is_plain(text: &str) -> bool {
     plain_end(text.as_bytes(), 0) == text.len()
 }
 
-/// The first byte from a place on that is a quotation mark, a backslash or a control character: eight bytes are asked at
+/// The first byte from a place on that is a quotation mark, a backslash or a control character: sixteen bytes are asked at
 /// once whether one of them is.
 fn plain_end(bytes: &[u8], from: usize) -> usize {
-    const ONES: u64 = u64::MAX / 255;
+    let [quote, backslash, control] = [b'"', b'\\', 0x1f].map(u8x16::splat);
     let mut at = from;
-    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let eight = u64::from_le_bytes(*eight);
-        // Borrows only spoil bytes behind the first that is less, and only the first counts.
-        let is_less = |bytes: u64, than: u64| bytes.wrapping_sub(ONES * than) & !bytes;
-        let found = is_less(eight, 0x20)
-            | is_less(eight ^ (ONES * u64::from(b'"')), 1)
-            | is_less(eight ^ (ONES * u64::from(b'\\')), 1);
-        let found = found & (ONES << 7);
+    while let Some(sixteen) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let sixteen = u8x16::new(*sixteen);
+        let is_control = sixteen.min(control).simd_eq(sixteen);
+        let found = sixteen.simd_eq(quote) | sixteen.simd_eq(backslash) | is_control;
+        let found = found.to_bitmask();
         if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+            return at + found.trailing_zeros() as usize;
         }
-        at += 8;
+        at += 16;
     }
     let is_plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
     at + bytes[at..].iter().take_while(is_plain).count()
