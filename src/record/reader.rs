@@ -348,20 +348,20 @@ pub fn is_plain(text: &str) -> bool {
     plain_end(text.as_bytes(), 0) == text.len()
 }
 
-/// The first byte from a place on that is a quotation mark, a backslash or a control character: sixteen bytes are asked at
+/// The first byte from a place on that is a quotation mark, a backslash or a control character: several are asked at
 /// once whether one of them is.
 fn plain_end(bytes: &[u8], from: usize) -> usize {
     let [quote, backslash, control] = [b'"', b'\\', 0x1f].map(u8x16::splat);
     let mut at = from;
-    while let Some(sixteen) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let sixteen = u8x16::new(*sixteen);
-        let is_control = sixteen.min(control).simd_eq(sixteen);
-        let found = sixteen.simd_eq(quote) | sixteen.simd_eq(backslash) | is_control;
+    while let Some(vector) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let vector = u8x16::new(*vector);
+        let is_control = vector.min(control).simd_eq(vector);
+        let found = vector.simd_eq(quote) | vector.simd_eq(backslash) | is_control;
         let found = found.to_bitmask();
         if found != 0 {
             return at + found.trailing_zeros() as usize;
         }
-        at += 16;
+        at += VECTOR_BYTES;
     }
     let is_plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
     at + bytes[at..].iter().take_while(is_plain).count()
@@ -369,29 +369,76 @@ fn plain_end(bytes: &[u8], from: usize) -> usize {
 
 /// A text without its escapes; nothing if one of them is no character.
 pub fn unescape(escaped: &str) -> Option<String> {
-    let mut text = String::with_capacity(escaped.len());
-    each_piece(escaped, |piece| text.push_str(piece))?;
-    Some(text)
+    let mut text = Vec::with_capacity(escaped.len() + VECTOR_BYTES);
+    unescape_to(&mut text, escaped)?;
+    String::from_utf8(text).ok()
 }
 
 /// The same, among other texts.
 fn unescape_in<'a>(texts: &'a Bump, escaped: &str) -> Option<&'a str> {
-    let mut text = bumpalo::collections::String::with_capacity_in(escaped.len(), texts);
-    each_piece(escaped, |piece| text.push_str(piece))?;
-    Some(text.into_bump_str())
+    let mut text = bumpalo::collections::Vec::with_capacity_in(escaped.len() + VECTOR_BYTES, texts);
+    unescape_to(&mut text, escaped)?;
+    simdutf8::basic::from_utf8(text.into_bump_slice()).ok()
 }
 
-/// Gives what stands between escapes, and what these stand for.
-fn each_piece(escaped: &str, mut each: impl FnMut(&str)) -> Option<()> {
-    let mut rest = escaped;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        each(&rest[..at]);
-        let (character, length) = escape(&rest.as_bytes()[at..])?;
-        each(character.encode_utf8(&mut [0; 4]));
-        rest = &rest[at + length..];
+/// So many bytes are asked and copied at once.
+const VECTOR_BYTES: usize = 16;
+
+/// What takes the bytes of a text.
+trait Text {
+    fn add(&mut self, bytes: &[u8]);
+    /// Takes back the last bytes.
+    fn take_back(&mut self, count: usize);
+}
+
+impl Text for Vec<u8> {
+    fn add(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
     }
-    each(rest);
-    Some(())
+
+    fn take_back(&mut self, count: usize) {
+        self.truncate(self.len() - count);
+    }
+}
+
+impl Text for bumpalo::collections::Vec<'_, u8> {
+    fn add(&mut self, bytes: &[u8]) {
+        self.extend_from_slice_copy(bytes);
+    }
+
+    fn take_back(&mut self, count: usize) {
+        self.truncate(self.len() - count);
+    }
+}
+
+/// Adds a text without its escapes. What stands between them is mostly short: it is copied by vectors, and what of the last
+/// one was too much is taken back.
+fn unescape_to(text: &mut impl Text, escaped: &str) -> Option<()> {
+    let backslash = u8x16::splat(b'\\');
+    let mut rest = escaped.as_bytes();
+    loop {
+        if let Some((vector, behind)) = rest.split_first_chunk::<VECTOR_BYTES>() {
+            text.add(vector);
+            let found = u8x16::new(*vector).simd_eq(backslash).to_bitmask();
+            if found == 0 {
+                rest = behind;
+                continue;
+            }
+            let plain = found.trailing_zeros() as usize;
+            text.take_back(VECTOR_BYTES - plain);
+            rest = &rest[plain..];
+        } else {
+            let plain = rest.iter().position(|byte| *byte == b'\\');
+            text.add(&rest[..plain.unwrap_or(rest.len())]);
+            match plain {
+                Some(plain) => rest = &rest[plain..],
+                None => return Some(()),
+            }
+        }
+        let (character, length) = escape(rest)?;
+        text.add(character.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = &rest[length..];
+    }
 }
 
 /// The character that an escape stands for, and the length of the escape.
@@ -451,6 +498,17 @@ mod tests {
                 let parsed: Option<Vec<&RawValue>> = serde_json::from_str(&json).ok();
                 let parsed = parsed.map(|values| values.iter().map(|raw| raw.get()).collect());
                 assert_eq!(values.ok() as Option<Vec<&str>>, parsed, "{json}");
+            }
+        }
+
+        #[test]
+        fn a_text_is_what_the_parser_makes_of_it(parts in proptest::collection::vec("[a-zé東]{0,20}|\\\\[nrtbf/\\\\\"]|\\\\u[0-9a-f]{4}|\\\\ud83d\\\\ude0[0-9]|\\\\", 0..9)) {
+            let escaped = parts.concat();
+            let parsed: Option<String> = serde_json::from_str(&format!("\"{escaped}\"")).ok();
+            // A text is only taken for one without its escapes where a string has ended.
+            if parsed.is_some() {
+                assert_eq!(unescape(&escaped), parsed, "{escaped}");
+                assert_eq!(unescape_in(&Bump::new(), &escaped), parsed.as_deref(), "{escaped}");
             }
         }
 
