@@ -15,7 +15,7 @@ pub const PAGE_BYTES: usize = 8192;
 const LOCK_PAGE: u32 = (0x4000_0000 / PAGE_BYTES + 1) as u32;
 
 /// So many bytes are written at once.
-const WRITE_BYTES: usize = 1 << 20;
+const WRITE_BYTES: usize = 1 << 17;
 
 const TABLE_LEAF: u8 = 0x0d;
 const TABLE_INNER: u8 = 0x05;
