@@ -116,33 +116,37 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     sync_file(path)
 }
 
-/// Refuses to go on with references that lead nowhere: what `pragma foreign_key_check` finds, but each
-/// value is looked up once, in the order of the index. Of keys that are numbers without a gap the least and the greatest
-/// value tell; and if there are gaps, all keys are read from the smallest index, not from the rows, which may be long.
+/// Refuses to go on with references that lead nowhere: what `pragma foreign_key_check` finds, but each value is looked up
+/// once, in the order of the index. Of keys that are numbers without a gap the least and the greatest value tell. Of others
+/// that many rows refer to, all are read from the smallest index: rows may be long, and to look for one reads a page of it.
 pub(super) fn check_references(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(statements::REFERENCES)?;
     let references = statement.query_map([], |row| {
         let [table, column, parent, key]: [String; 4] =
             [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
-        let least = format!("(select min({column}) from {table} where {column} is not null)");
-        let greatest = format!("(select max({column}) from {table} where {column} is not null)");
-        let values = format!("select distinct {column} from {table} where {column} is not null");
-        let count = |keys: &str| {
-            format!("(select count(*) from ({values}) where {column} not in (select {keys} from {parent}))")
+        let values = format!("{table} where {column} is not null");
+        let least_key = format!("(select min({key}) from {parent})");
+        let greatest_key = format!("(select max({key}) from {parent})");
+        let key_count = format!("(select count(*) from {parent})");
+        let missing = |keys: &str| {
+            format!(
+                "(select count(*) from (select distinct {column} from {values})
+                where {column} not in (select {keys} from {parent}))"
+            )
         };
         Ok(format!(
             "select case
-                when {least} is null then 0
-                when typeof((select max({key}) from {parent})) <> 'integer' then {}
-                when (select count(*) from {parent})
-                        = (select max({key}) from {parent}) - (select min({key}) from {parent}) + 1
-                    and {least} >= (select min({key}) from {parent})
-                    and {greatest} <= (select max({key}) from {parent})
+                when not exists (select 1 from {values}) then 0
+                when typeof({greatest_key}) = 'integer'
+                    and {key_count} = {greatest_key} - {least_key} + 1
+                    and (select min({column}) from {values}) >= {least_key}
+                    and (select max({column}) from {values}) <= {greatest_key}
                     then 0
+                when typeof({greatest_key}) = 'integer' and (select count(*) from {values}) > {key_count} / 2 then {}
                 else {}
             end",
-            count(&key),
-            count(&format!("+{key}")),
+            missing(&format!("+{key}")),
+            missing(&key),
         ))
     })?;
     for reference in references {
@@ -226,6 +230,49 @@ fn stage(statement: &str) -> Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_are_found_to_lead_nowhere_where_sqlite_finds_it() {
+        let without_gap = "insert into numbered values (3), (4), (5), (6), (7)";
+        let with_gap = "insert into numbered values (3), (4), (6), (7)";
+        let named = "insert into named values ('a'), ('c')";
+        let children = |values: &str| format!("insert into children values {values}");
+        for rows in [
+            vec![],
+            vec![children("(null, null)")],
+            vec![children("(1, null)")],
+            vec![children("(null, 'a')")],
+            vec![
+                without_gap.into(),
+                children("(3, null), (7, null), (null, null)"),
+            ],
+            vec![without_gap.into(), children("(2, null), (7, null)")],
+            vec![without_gap.into(), children("(3, null), (8, null)")],
+            vec![with_gap.into(), children("(3, null), (6, null), (7, null)")],
+            vec![with_gap.into(), children("(3, null), (5, null), (7, null)")],
+            vec![with_gap.into(), children("(4, null)")],
+            vec![with_gap.into(), children("(5, null)")],
+            vec![
+                named.into(),
+                children("(null, 'c'), (null, 'a'), (null, 'a')"),
+            ],
+            vec![named.into(), children("(null, 'c'), (null, 'b')")],
+        ] {
+            let connection = Connection::open_in_memory().unwrap();
+            let tables = "pragma foreign_keys = off;
+                create table numbered (number integer primary key) strict;
+                create table named (name text primary key) strict;
+                create table children (
+                    number integer references numbered (number), name text references named (name)
+                ) strict";
+            connection.execute_batch(tables).unwrap();
+            rows.iter()
+                .for_each(|rows| connection.execute_batch(rows).unwrap());
+            let found = answer(&connection, "pragma foreign_key_check").unwrap();
+            let checked = check_references(&connection);
+            assert_eq!(checked.is_err(), !found.rows.is_empty(), "{rows:?}");
+        }
+    }
 
     #[test]
     fn replacing_a_message_of_a_new_database_reads_no_whole_table() {
