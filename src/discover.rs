@@ -1,11 +1,13 @@
 //! A Claude home -> its source files, classified by path and not yet opened.
 
 use crate::error::{Error, Problem, Result};
+use rayon::Scope;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
 
 /// A file of a home that a sync reads.
 #[derive(Debug, Clone)]
@@ -222,9 +224,12 @@ pub fn expect(home: &Path) -> Result<()> {
 /// Finds the files of a home. Those that are not read are counted.
 pub fn discover(home: &Path) -> Result<Discovery> {
     expect(home)?;
-    let mut walk = Walk::default();
-    walk.folder(home, Path::new(""));
-    Ok(walk.found)
+    let walk = Walk::default();
+    walk.tree(home.to_path_buf(), PathBuf::new());
+    walk.follow_links();
+    let mut found = walk.found.into_inner().expect(NO_PANIC).discovery;
+    found.problems.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
 }
 
 /// The home of a transcript: the folder above `projects/`.
@@ -254,85 +259,161 @@ pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
         .strip_prefix(home)
         .expect("a transcript is in its home")
         .to_path_buf();
-    let mut walk = Walk::default();
-    walk.file(&absolute, &relative, fs::metadata(&absolute));
-    if walk.found.files.is_empty() && walk.found.problems.is_empty() {
+    let mut found = Discovery::default();
+    found.file(absolute.clone(), &relative, fs::metadata(&absolute));
+    if found.files.is_empty() && found.problems.is_empty() {
         let what = format!("{} is not a file", transcript.display());
         return Err(Error::NoSource(what));
     }
-    Ok(walk.found)
+    Ok(found)
 }
 
+/// A look through a home. Folders are listed side by side, each by its own name; then links are followed to what was not.
 #[derive(Default)]
 struct Walk {
-    found: Discovery,
-    /// Folders already listed, by device and inode: a link back to one of them is a loop or a second name.
-    listed: HashSet<(i64, i64)>,
+    found: Mutex<Found>,
 }
 
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    discovery: Discovery,
+    folders: Vec<PathBuf>,
+    /// Links that may lead to something to be read: where they lie, and their relative paths.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// The folders, by device and inode, as soon as links are followed to some: a link back to one of them is a loop or a
+    /// second name.
+    listed: Option<HashSet<(i64, i64)>>,
+}
+
+/// Why a lock is not poisoned.
+const NO_PANIC: &str = "nobody panics with it";
+
 impl Walk {
-    fn folder(&mut self, absolute: &Path, relative: &Path) {
-        let metadata = match fs::metadata(absolute) {
-            Ok(metadata) => metadata,
-            Err(error) => return self.problem(absolute, relative, &error),
-        };
-        let stat = Stat::of(&metadata);
-        if cfg!(unix) && !self.listed.insert((stat.device, stat.inode)) {
-            return;
-        }
-        let mut entries =
-            match fs::read_dir(absolute).and_then(|list| list.collect::<io::Result<Vec<_>>>()) {
-                Ok(entries) => entries,
-                Err(error) => return self.problem(absolute, relative, &error),
-            };
-        // True folders come before links to them, so that a folder is known by its own name.
-        entries.sort_by_cached_key(|entry| {
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            (is_link, entry.file_name())
-        });
-        for entry in entries {
-            let absolute = entry.path();
-            let relative = relative.join(entry.file_name());
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => self.folder(&absolute, &relative),
-                // Asked of the open folder: that is quicker than by the whole path.
-                Ok(kind) if kind.is_file() => self.file(&absolute, &relative, entry.metadata()),
-                Ok(kind) if kind.is_symlink() && is_read(&relative) => {
-                    match fs::metadata(&absolute) {
-                        Ok(target) if target.is_dir() => self.folder(&absolute, &relative),
-                        Ok(target) if target.is_file() => {
-                            self.file(&absolute, &relative, Ok(target))
+    /// Lists a folder and all folders in it.
+    fn tree(&self, absolute: PathBuf, relative: PathBuf) {
+        rayon::scope(|scope| self.folder(absolute, relative, scope));
+    }
+
+    fn folder<'w>(&'w self, absolute: PathBuf, relative: PathBuf, scope: &Scope<'w>) {
+        let mut listing = Found::default();
+        let entries = fs::read_dir(&absolute);
+        match entries.and_then(|list| list.collect::<io::Result<Vec<_>>>()) {
+            Err(error) => listing.discovery.problem(&absolute, &relative, &error),
+            Ok(entries) => {
+                for entry in entries {
+                    let (absolute, relative) = (entry.path(), relative.join(entry.file_name()));
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => {
+                            if self.is_new(&absolute) {
+                                scope.spawn(move |scope| self.folder(absolute, relative, scope));
+                            }
                         }
-                        // A link that leads nowhere or in a circle is a file that is not there.
+                        // Asked of the open folder: that is quicker than by the whole path.
+                        Ok(kind) if kind.is_file() => {
+                            let metadata = entry.metadata();
+                            listing.discovery.file(absolute, &relative, metadata);
+                        }
+                        Ok(kind) if kind.is_symlink() && is_read(&relative) => {
+                            listing.links.push((absolute, relative));
+                        }
+                        // FIFOs, sockets and devices are never opened, and links are followed only to what is read.
                         _ => {}
                     }
                 }
-                // FIFOs, sockets and devices are never opened, and links are followed only to what is read.
-                _ => {}
+            }
+        }
+        listing.folders.push(absolute);
+        self.lock().append(listing);
+    }
+
+    /// Follows links, in the order of their names.
+    fn follow_links(&self) {
+        loop {
+            let mut links = std::mem::take(&mut self.lock().links);
+            if links.is_empty() {
+                return;
+            }
+            links.sort_unstable();
+            for (absolute, relative) in links {
+                match fs::metadata(&absolute) {
+                    Ok(target) if target.is_dir() => {
+                        self.lock().note_listed();
+                        if self.is_new(&absolute) {
+                            self.tree(absolute, relative);
+                        }
+                    }
+                    Ok(target) if target.is_file() => {
+                        let found = &mut self.lock().discovery;
+                        found.file(absolute, &relative, Ok(target));
+                    }
+                    // A link that leads nowhere or in a circle is a file that is not there.
+                    _ => {}
+                }
             }
         }
     }
 
-    fn file(&mut self, absolute: &Path, relative: &Path, metadata: io::Result<Metadata>) {
+    /// Whether a folder is to be listed. As long as no link was followed, it is not listed under another name.
+    fn is_new(&self, absolute: &Path) -> bool {
+        match &mut self.lock().listed {
+            Some(listed) if cfg!(unix) => {
+                identity(absolute).is_none_or(|folder| listed.insert(folder))
+            }
+            _ => true,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().expect(NO_PANIC)
+    }
+}
+
+impl Found {
+    fn append(&mut self, mut other: Found) {
+        let (found, other_found) = (&mut self.discovery, &mut other.discovery);
+        found.files.append(&mut other_found.files);
+        found.problems.append(&mut other_found.problems);
+        found.unknown.append(&mut other_found.unknown);
+        self.folders.append(&mut other.folders);
+        self.links.append(&mut other.links);
+    }
+
+    /// Notes which folders are listed, from now on by what they are.
+    fn note_listed(&mut self) {
+        let folders = std::mem::take(&mut self.folders);
+        let listed = self.listed.get_or_insert_default();
+        listed.extend(folders.iter().filter_map(|folder| identity(folder)));
+    }
+}
+
+/// What tells a folder from others, whatever its name is.
+fn identity(folder: &Path) -> Option<(i64, i64)> {
+    let stat = Stat::of(&fs::metadata(folder).ok()?);
+    Some((stat.device, stat.inode))
+}
+
+impl Discovery {
+    fn file(&mut self, absolute: PathBuf, relative: &Path, metadata: io::Result<Metadata>) {
         match metadata {
             Ok(metadata) if metadata.is_file() => {
                 let (path, path_bytes) = portable(relative);
-                self.found.files.push(SourceFile {
-                    absolute: absolute.to_path_buf(),
+                self.files.push(SourceFile {
+                    absolute,
                     path,
                     path_bytes,
                     stat: Stat::of(&metadata),
                 });
             }
             Ok(_) => {}
-            Err(error) => self.problem(absolute, relative, &error),
+            Err(error) => self.problem(&absolute, relative, &error),
         }
     }
 
     fn problem(&mut self, absolute: &Path, relative: &Path, error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.found.problems.push(Problem::new(absolute, error));
-            self.found.unknown.push(portable(relative).0);
+            self.problems.push(Problem::new(absolute, error));
+            self.unknown.push(portable(relative).0);
         }
     }
 }
@@ -610,6 +691,14 @@ mod tests {
         )
         .unwrap();
         std::os::unix::fs::symlink(&folder, folder.join("loop")).unwrap();
+        // A folder elsewhere, under two names, with a way back.
+        let other = tempfile::tempdir().unwrap();
+        fs::create_dir_all(other.path().join("deep")).unwrap();
+        fs::write(other.path().join("deep/c.jsonl"), "{}\n").unwrap();
+        std::os::unix::fs::symlink(other.path(), folder.join("other")).unwrap();
+        std::os::unix::fs::symlink(other.path(), folder.join("other-again")).unwrap();
+        std::os::unix::fs::symlink(home.path(), other.path().join("deep/back")).unwrap();
+        std::os::unix::fs::symlink("deep/c.jsonl", other.path().join("link.jsonl")).unwrap();
         std::os::unix::fs::symlink("nowhere.jsonl", folder.join("dangling.jsonl")).unwrap();
         std::process::Command::new("mkfifo")
             .arg(folder.join("pipe.jsonl"))
@@ -618,7 +707,13 @@ mod tests {
         let found = discover(home.path()).unwrap();
         let mut paths: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
         paths.sort_unstable();
-        assert_eq!(paths, ["projects/-w/a.jsonl", "projects/-w/b\\xff.jsonl"]);
+        let expected = [
+            "projects/-w/a.jsonl",
+            "projects/-w/b\\xff.jsonl",
+            "projects/-w/other/deep/c.jsonl",
+            "projects/-w/other/link.jsonl",
+        ];
+        assert_eq!(paths, expected);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
     }
 }
