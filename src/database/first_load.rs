@@ -46,6 +46,7 @@ pub struct FirstLoad {
     /// Responses of agents that only their parents have told of, by the ids of the API. Their own lines mostly follow in the
     /// next files, and only then they have keys: in a new table rows stand in the order of these.
     echoes: BTreeMap<String, NewResponse<'static>>,
+    echoed_lines: usize,
     /// Whether the outputs of tools can be found by their words.
     is_output_searched: bool,
     rest: Rest,
@@ -112,8 +113,11 @@ const OPEN_BYTES: usize = 4 << 20;
 /// So many responses wait for further lines when their chunk is written. These mostly follow at once.
 const OPEN_RESPONSES: usize = 8;
 
-/// So many responses of agents wait for their own lines.
-const ECHOES: usize = 4096;
+/// But none does that has so many already.
+const OPEN_LINES: usize = 256;
+
+/// So many lines that tell of agents wait for the lines of these.
+const ECHOED_LINES: usize = 8192;
 
 impl FirstLoad {
     /// Takes a new database that has nothing but its homes.
@@ -140,6 +144,7 @@ impl FirstLoad {
             calls: KnownIds::default(),
             open: Open::default(),
             echoes: BTreeMap::new(),
+            echoed_lines: 0,
             is_output_searched,
             rest: Rest::default(),
         })
@@ -214,9 +219,13 @@ impl FirstLoad {
             message.message.line_number += first_line;
             self.write_message(message, &mut open)?;
         }
-        match self.echoes.len() > ECHOES {
-            true => self.write_echoes(&mut open.responses)?,
-            false => self.write_responses(&mut open.responses, OPEN_RESPONSES)?,
+        if self.echoed_lines > ECHOED_LINES {
+            self.write_echoes(&mut open.responses)?;
+        } else {
+            let mut responses = open.responses.values();
+            let is_long = responses.any(|response| response.line_count() > OPEN_LINES);
+            let left = if is_long { 0 } else { OPEN_RESPONSES };
+            self.write_responses(&mut open.responses, left)?;
         }
         self.open = open.into_owned();
         for event in &mut rows.events {
@@ -331,21 +340,18 @@ impl FirstLoad {
         let version = message.version.as_deref();
         let known = self.responses.get(name);
         if known.is_none() && line.is_progress {
-            let line = std::mem::take(line).into_owned();
-            match self.echoes.get_mut(&**name) {
-                Some(echo) => echo.add(line, version),
-                None => {
-                    let mut echo = NewResponse::new(name.to_string().into());
-                    echo.add(line, version);
-                    self.echoes.insert(name.to_string(), echo);
-                }
-            }
+            let echo = self.echoes.entry(name.to_string());
+            echo.or_insert_with(|| NewResponse::new(name.to_string().into()))
+                .add(std::mem::take(line).into_owned(), version);
+            self.echoed_lines += 1;
             return Ok(());
         }
         let id = known.unwrap_or_else(|| {
             let id = self.responses.add(name).expect("it is not known");
             let echo = self.echoes.remove(&**name);
-            open.insert(id, echo.unwrap_or_else(|| NewResponse::new(name.clone())));
+            let response = echo.unwrap_or_else(|| NewResponse::new(name.clone()));
+            self.echoed_lines -= response.line_count();
+            open.insert(id, response);
             id
         });
         line.api_response_id = id;
@@ -365,6 +371,7 @@ impl FirstLoad {
     /// Writes all responses, also those that only parents have told of.
     fn write_echoes(&mut self, open: &mut BTreeMap<i64, NewResponse<'_>>) -> Result<()> {
         self.write_responses(open, 0)?;
+        self.echoed_lines = 0;
         let mut echoes = BTreeMap::new();
         for (name, echo) in std::mem::take(&mut self.echoes) {
             let id = self.responses.add(&name).expect("it is not known");

@@ -51,6 +51,11 @@ impl<'a> NewResponse<'a> {
         });
     }
 
+    /// The lines it has so far.
+    pub fn line_count(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The same, borrowing nothing.
     pub fn into_owned(self) -> NewResponse<'static> {
         let own = |line: Line<'a>| Line {
