@@ -61,22 +61,28 @@ delete from agent_calls where choice > 1;
 create index temp.agent_calls_by_key on agent_calls (agent_key);
 create index temp.agent_calls_by_call on agent_calls (tool_use_id);
 
--- What each agent was told first. Mostly that is its first message, so the others need not be read.
+-- What agents were told first, of those that it tells something of: in a file beside the session it may be a warm-up, and
+-- without a call it leads to one. Mostly that is their first message, so the others need not be read.
 create temp table agent_prompts as
 select
-    linked_agents.agent_key, linked_agents.session_id, linked_agents.agent_id, messages.sent_at,
+    asked_agents.agent_key, asked_agents.session_id, asked_agents.agent_id, messages.sent_at,
     prompt_key(content_blocks.text) as prompt_key,
     content_blocks.text = 'Warmup' as is_warmup
-from linked_agents
+from (
+    select linked_agents.*
+    from linked_agents
+    left join agent_calls on agent_calls.agent_key = linked_agents.agent_key
+    where linked_agents.layout = 'flat' or agent_calls.agent_key is null
+) as asked_agents
 cross join messages on messages.message_id = coalesce(
     (
         select told.message_id
         from messages as told indexed by messages_by_agent
-        where told.agent_key = linked_agents.agent_key
+        where told.agent_key = asked_agents.agent_key
             and told.sent_at = (
                 select earliest.sent_at
                 from messages as earliest indexed by messages_by_agent
-                where earliest.agent_key = linked_agents.agent_key
+                where earliest.agent_key = asked_agents.agent_key
                     and earliest.sent_at is not null
                     and earliest.prompt_kind = 'agent_prompt'
                     and exists (select 1 from content_blocks where message_id = earliest.message_id and text is not null)
@@ -91,7 +97,7 @@ cross join messages on messages.message_id = coalesce(
     (
         select told.message_id
         from messages as told indexed by messages_by_agent
-        where told.agent_key = linked_agents.agent_key
+        where told.agent_key = asked_agents.agent_key
             and told.sent_at is null
             and told.prompt_kind = 'agent_prompt'
             and exists (select 1 from content_blocks where message_id = told.message_id and text is not null)
