@@ -158,6 +158,7 @@ pub fn open_older_read_only(path: &Path) -> Result<Connection> {
 fn read_beside(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "cache_size", CACHE_KIB / 4)?;
+    connection.pragma_update(None, "temp_store", "file")?;
     Ok(connection)
 }
 

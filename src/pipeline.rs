@@ -51,6 +51,20 @@ impl Pipeline {
         }
     }
 
+    /// Begins some work that the caller waits for later. With one thread it is done at once.
+    pub fn begin<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
+        let (sender, result) = sync_channel(1);
+        let work = move || {
+            // Nobody waits for it any more after an error.
+            drop(sender.send(catch_unwind(AssertUnwindSafe(work))));
+        };
+        match &self.pool {
+            Some(pool) => pool.spawn(work),
+            None => work(),
+        }
+        Begun { result }
+    }
+
     /// Does `work` for every item, and has the results consumed one by one in the order of the items, by whichever thread is
     /// done when one is next. Nobody waits for its turn as long as there is other work; and a result goes back to the thread
     /// that made it, to be let go where its memory comes from.
@@ -136,6 +150,19 @@ impl Pipeline {
                 }
             }
         })
+    }
+}
+
+/// Work that was begun.
+pub struct Begun<T> {
+    result: Receiver<std::thread::Result<T>>,
+}
+
+impl<T> Begun<T> {
+    /// Waits for its result.
+    pub fn finish(self) -> T {
+        let result = self.result.recv().expect("it tells when it panics, too");
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
@@ -242,6 +269,20 @@ mod tests {
                 .unwrap();
             let expected = || (0..1000).map(twice);
             assert!(expected().chain(expected()).eq(results));
+        }
+    }
+
+    #[test]
+    fn work_that_was_begun_gives_its_result_or_its_panic() {
+        for threads in [1, 2] {
+            let pipeline = Pipeline::new(Some(threads));
+            let begun: Vec<_> = (0..9)
+                .map(|number| pipeline.begin(move || number))
+                .collect();
+            let results: Vec<_> = begun.into_iter().map(Begun::finish).collect();
+            assert_eq!(results, (0..9).collect::<Vec<_>>());
+            let failing = pipeline.begin(|| assert_eq!(1, 2, "a fault"));
+            assert!(catch_unwind(AssertUnwindSafe(|| failing.finish())).is_err());
         }
     }
 

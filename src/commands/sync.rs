@@ -138,7 +138,7 @@ fn sync(
     if let Some(left) = left {
         left.give(&mut loader)?;
         if let (Some(building), true) = (&target.building, pipeline.is_parallel()) {
-            loader.share(building);
+            loader.share(building, &pipeline);
         }
     } else {
         if arguments.index_tool_output {

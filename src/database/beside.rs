@@ -8,10 +8,10 @@ use super::create::check_references;
 use super::statements as sql;
 use super::{embedded, read_beside};
 use crate::error::Result;
+use crate::pipeline::{Begun, Pipeline};
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
 use std::path::Path;
-use std::thread::JoinHandle;
 
 /// A script of sql/bi that can be run beside the rest, what it fills, and the first script that needs it.
 pub struct Part {
@@ -37,17 +37,17 @@ pub const RESPONSES: Part = Part {
 /// Tables that are being filled.
 pub struct Filling {
     part: Part,
-    thread: JoinHandle<Result<Connection>>,
+    filled: Begun<Result<Connection>>,
 }
 
 impl Filling {
     /// Begins to run a script.
-    pub fn begin(part: Part, path: &Path) -> Filling {
+    pub fn begin(part: Part, path: &Path, pipeline: &Pipeline) -> Filling {
         let (script, tables) = (part.script, part.tables);
         let path = path.to_path_buf();
         Filling {
             part,
-            thread: std::thread::spawn(move || fill(&path, script, tables)),
+            filled: pipeline.begin(move || fill(&path, script, tables)),
         }
     }
 
@@ -63,7 +63,7 @@ impl Filling {
 
     /// Puts the rows in the place of those that are there.
     pub fn finish(self, connection: &Connection) -> Result<()> {
-        let filled = joined(self.thread)?;
+        let filled = self.filled.finish()?;
         for table in self.part.tables {
             connection.execute_batch(&format!("delete from {table}"))?;
             let mut select = filled.prepare(&format!("select * from {table}"))?;
@@ -102,26 +102,8 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
     Ok(reader)
 }
 
-/// References that are being checked.
-pub struct Checking(JoinHandle<Result<()>>);
-
-impl Checking {
-    /// Begins to check whether all references of a database lead to something.
-    pub fn begin(path: &Path) -> Checking {
-        let path = path.to_path_buf();
-        Checking(std::thread::spawn(move || {
-            check_references(&read_beside(&path)?)
-        }))
-    }
-
-    /// Waits for the verdict.
-    pub fn finish(self) -> Result<()> {
-        joined(self.0)
-    }
-}
-
-fn joined<T>(thread: JoinHandle<Result<T>>) -> Result<T> {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// Begins to check whether all references of a database lead to something.
+pub fn begin_to_check(path: &Path, pipeline: &Pipeline) -> Begun<Result<()>> {
+    let path = path.to_path_buf();
+    pipeline.begin(move || check_references(&read_beside(&path)?))
 }

@@ -2,7 +2,7 @@
 
 mod messages;
 
-use super::beside::{self, Checking, Filling};
+use super::beside::{self, Filling};
 use super::create::{Stage, check_references, create_stage};
 use super::insert::Inserter;
 use super::known::KnownIds;
@@ -12,6 +12,7 @@ use super::{refresh, upgrade};
 use crate::archive::{self, CHUNK_BYTES, Chunk};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
+use crate::pipeline::{Begun, Pipeline};
 use crate::rows::{
     Agent, AgentLink, Document, Event, EventRows, HistoryRows, RejectedLine, Row, Rows, UnknownKind,
 };
@@ -179,8 +180,8 @@ pub struct Loader<'c> {
     /// Calls that are settled, but for what they changed.
     pub(super) touched_changes: HashSet<String>,
     /// The path of a new database that others may read, and then those that check its references.
-    shared: Option<PathBuf>,
-    checking: Option<Checking>,
+    shared: Option<(PathBuf, &'c Pipeline)>,
+    checking: Option<Begun<Result<()>>>,
     /// What was written so far.
     pub counts: Counts,
 }
@@ -350,8 +351,8 @@ impl<'c> Loader<'c> {
     }
 
     /// Has a part of the work on a new database done beside the rest.
-    pub fn share(&mut self, path: &Path) {
-        self.shared = Some(path.to_path_buf());
+    pub fn share(&mut self, path: &Path, pipeline: &'c Pipeline) {
+        self.shared = Some((path.to_path_buf(), pipeline));
     }
 
     /// Lets others read what a new database has by now.
@@ -413,13 +414,13 @@ impl<'c> Loader<'c> {
                 super::resolve_rest(self.connection)?;
                 super::count_for_bi(self.connection, Vec::new())?;
             }
-            Some(path) => {
+            Some((path, pipeline)) => {
                 self.open_to_others()?;
-                let tools = Filling::begin(beside::TOOLS, &path);
+                let tools = Filling::begin(beside::TOOLS, &path, pipeline);
                 super::resolve_rest(self.connection)?;
                 self.show_to_others()?;
-                self.checking = Some(Checking::begin(&path));
-                let responses = Filling::begin(beside::RESPONSES, &path);
+                let responses = Filling::begin(beside::RESPONSES, &path, pipeline);
+                self.checking = Some(beside::begin_to_check(&path, pipeline));
                 super::count_for_bi(self.connection, vec![tools, responses])?;
             }
         }
