@@ -72,7 +72,10 @@ impl Record {
         let mut long_bytes = 0;
         for (number, value) in values.enumerate() {
             let (serial, length) = serial_type(value);
-            put_varint(head, serial);
+            match serial {
+                0..0x80 => head.push(serial as u8),
+                _ => put_varint(head, serial),
+            }
             match value {
                 ValueRef::Null => {}
                 ValueRef::Integer(integer) if length > 0 => {

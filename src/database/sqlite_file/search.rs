@@ -33,6 +33,17 @@ const LEVEL: u64 = 3;
 
 const SEGMENT: i64 = 1;
 
+/// Whether a byte is a letter or a digit of ASCII: to look it up is quicker than to compare it with all that bounds them.
+const IS_WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        is_word[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    is_word
+};
+
 /// The words of texts, and where they stand.
 #[derive(Default)]
 pub struct Words {
@@ -93,7 +104,7 @@ impl Words {
         let mut at = 0;
         while at < bytes.len() {
             let start = at;
-            while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
+            while bytes.get(at).is_some_and(|byte| IS_WORD[usize::from(*byte)]) {
                 at += 1;
             }
             if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
