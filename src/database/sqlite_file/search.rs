@@ -104,7 +104,10 @@ impl Words {
         let mut at = 0;
         while at < bytes.len() {
             let start = at;
-            while bytes.get(at).is_some_and(|byte| IS_WORD[usize::from(*byte)]) {
+            while bytes
+                .get(at)
+                .is_some_and(|byte| IS_WORD[usize::from(*byte)])
+            {
                 at += 1;
             }
             if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
