@@ -304,10 +304,8 @@ impl Walk {
                 for entry in entries {
                     let (absolute, relative) = (entry.path(), relative.join(entry.file_name()));
                     match entry.file_type() {
-                        Ok(kind) if kind.is_dir() => {
-                            if self.is_new(&absolute) {
-                                scope.spawn(move |scope| self.folder(absolute, relative, scope));
-                            }
+                        Ok(kind) if kind.is_dir() && self.is_new(&absolute) => {
+                            scope.spawn(move |scope| self.folder(absolute, relative, scope));
                         }
                         // Asked of the open folder: that is quicker than by the whole path.
                         Ok(kind) if kind.is_file() => {
