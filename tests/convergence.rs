@@ -257,3 +257,72 @@ proptest! {
         prop_assert_eq!(&sandbox.hash(), &hash, "deleting the sources changed something");
     }
 }
+
+/// A first load lets responses wait for further lines, and those that a parent tells of for the lines of their agent. Here
+/// more of both come than it lets wait, in several chunks.
+#[test]
+fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
+    let usage = |tokens: usize| format!(r#""usage":{{"input_tokens":3,"output_tokens":{tokens}}}"#);
+    let line = |uuid: String, is_sidechain: bool, body: String| {
+        let session = session_id(1);
+        format!(
+            r#"{{"parentUuid":null,"uuid":"{uuid}","timestamp":"2026-01-02T10:00:00.000Z","isSidechain":{is_sidechain},"sessionId":"{session}","version":"2.1.9",{body}}}"#
+        ) + "\n"
+    };
+    let answer = |id: &str, tokens: usize, text: &str| {
+        format!(
+            r#""type":"assistant","message":{{"id":"{id}","model":"model-1","role":"assistant",{},"content":[{{"type":"text","text":"{text}"}}]}}"#,
+            usage(tokens)
+        )
+    };
+    let echo = |id: &str, tokens: usize| {
+        format!(
+            r#""type":"progress","toolUseID":"t1","data":{{"type":"agent_progress","agentId":"a0000002","message":{{"uuid":"e-{id}","message":{{"id":"{id}","model":"model-1",{}}}}}}}"#,
+            usage(tokens)
+        )
+    };
+    let long_text = "word ".repeat(800);
+    let mut session = String::new();
+    for number in 0..600 {
+        let tokens = number % 599;
+        session += &line(
+            format!("long{number}"),
+            false,
+            answer("long", tokens, &long_text),
+        );
+        if number % 20 == 0 {
+            let id = format!("short{number}");
+            session += &line(id.clone(), false, answer(&id, 7, "short"));
+        }
+    }
+    let echoes = 9_000;
+    let id = |number: usize| format!("echo{number}");
+    for number in 0..echoes {
+        session += &line(format!("parent{number}"), false, echo(&id(number), 1));
+    }
+    let own = |number: usize| line(format!("own{number}"), true, answer(&id(number), 2, "own"));
+    let agent: String = (0..echoes).step_by(3).map(own).collect();
+
+    let sandbox = Sandbox::new();
+    sandbox.write(FILES[0], session);
+    sandbox.write(FILES[4], agent);
+    sandbox.sync();
+    sandbox.check();
+    let counted = |tokens: &str| {
+        sandbox.ok(&[
+            "query",
+            "--format",
+            "csv",
+            "--sql",
+            &format!(
+                "select count(*) as responses from api_responses where output_tokens {tokens}"
+            ),
+        ])
+    };
+    assert_eq!(counted("is not null"), "responses\n9031\n");
+    assert_eq!(counted("= 2"), "responses\n3000\n");
+    assert_eq!(counted("= 598"), "responses\n1\n");
+    let hash = sandbox.hash();
+    sandbox.ok(&["rebuild"]);
+    assert_eq!(sandbox.hash(), hash);
+}
