@@ -8,39 +8,14 @@ use std::path::{Path, PathBuf};
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut code = String::new();
-    embed(
-        &root,
-        "sql/views",
-        "VIEWS",
-        "include_str!",
-        "&str",
-        &mut code,
-    );
-    embed(
-        &root,
-        "sql/resolve",
-        "RESOLVE",
-        "include_str!",
-        "&str",
-        &mut code,
-    );
-    embed(&root, "sql/bi", "BI", "include_str!", "&str", &mut code);
-    embed(
-        &root,
-        "queries",
-        "QUERIES",
-        "include_str!",
-        "&str",
-        &mut code,
-    );
-    embed(
-        &root,
-        "tests/checks",
-        "CHECKS",
-        "include_str!",
-        "&str",
-        &mut code,
-    );
+    for (folder, name) in [
+        ("sql/views", "VIEWS"),
+        ("sql/derive", "DERIVE"),
+        ("sql/checks", "CHECKS"),
+        ("queries", "QUERIES"),
+    ] {
+        embed(&root, folder, name, "include_str!", "&str", &mut code);
+    }
     embed(
         &root,
         "examples/home",
@@ -79,7 +54,7 @@ fn embed(root: &Path, folder: &str, name: &str, include: &str, content: &str, co
     writeln!(code, "];").unwrap();
 }
 
-/// Writes a constant for every statement of the loader, named as its file.
+/// Writes a constant for every statement: the text between its `-- name:` heading and the next.
 fn statements(root: &Path, code: &mut String) {
     let mut files = Vec::new();
     println!("cargo::rerun-if-changed=sql/statements");
@@ -87,17 +62,20 @@ fn statements(root: &Path, code: &mut String) {
     files.sort();
     writeln!(code, "pub mod statements {{").unwrap();
     for file in files {
-        let name = file
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .expect("names of ours are UTF-8");
-        let path = file.display().to_string();
-        writeln!(
-            code,
-            "    pub const {}: &str = include_str!({path:?});",
-            name.to_uppercase()
-        )
-        .unwrap();
+        let text = fs::read_to_string(&file).expect("statements can be read");
+        let mut parts = text.split("-- name: ");
+        let head = parts.next().unwrap_or_default();
+        assert!(head.is_empty(), "{} begins with a name", file.display());
+        for part in parts {
+            let (name, statement) = part.split_once('\n').expect("a statement follows its name");
+            let statement = statement.trim();
+            writeln!(
+                code,
+                "    pub const {}: &str = {statement:?};",
+                name.trim().to_uppercase()
+            )
+            .unwrap();
+        }
     }
     writeln!(code, "}}").unwrap();
 }

@@ -13,12 +13,14 @@
 //! | `load`, `insert`            | rows -> tables, by statements                                                    |
 //! | `first_load`, `sqlite_file` | rows -> tables of a new database, and its search index, as pages of its file      |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
+//! | `derive`                    | what depends on several lines: runs `sql/derive`                                  |
 //! | `beside`                    | work on a new database beside the writer: counting, checking references           |
 //! | `hash`                      | a hash of the content                                                            |
 
 mod beside;
 mod copies;
 mod create;
+mod derive;
 mod files;
 mod first_load;
 mod functions;
@@ -39,7 +41,6 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-use beside::Filling;
 pub use create::{create, finish_new, open_new};
 pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
 pub use first_load::FirstLoad;
@@ -245,46 +246,6 @@ pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
     let rows = statement.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
     let rows = rows.collect::<rusqlite::Result<_>>()?;
     Ok(Answer { columns, rows })
-}
-
-/// The first script of sql/resolve that leaves calls and their answers as they are. So do those behind it.
-const CALLS_ARE_SETTLED: &str = "27_agents.sql";
-
-/// Settles the calls that were touched since the last time, and their answers.
-fn resolve_calls(connection: &Connection) -> Result<()> {
-    run(connection, |name| name < CALLS_ARE_SETTLED)
-}
-
-/// Resolves what else depends on more than one line.
-fn resolve_rest(connection: &Connection) -> Result<()> {
-    run(connection, |name| name >= CALLS_ARE_SETTLED)
-}
-
-fn run(connection: &Connection, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
-    for (name, script) in embedded::RESOLVE.iter().filter(|(name, _)| is_wanted(name)) {
-        // The one rule that is not SQL: by then it is clear which responses it is about.
-        if *name == "30_responses.sql" {
-            responses::judge_touched(connection)?;
-        }
-        connection.execute_batch(script).map_err(|error| {
-            debug_assert!(false, "{name}: {error}");
-            error
-        })?;
-    }
-    Ok(())
-}
-
-/// Keeps the tables for BI tools up, but for what is filled beside this.
-fn count_for_bi(connection: &Connection, mut beside: Vec<Filling>) -> Result<()> {
-    for (name, script) in embedded::BI {
-        for filling in beside.extract_if(.., |filling| filling.is_needed_by(name)) {
-            filling.finish(connection)?;
-        }
-        if !beside.iter().any(|filling| filling.is_of(name)) {
-            connection.execute_batch(script)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

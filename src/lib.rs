@@ -27,7 +27,7 @@
 //! - Every byte that was read is in the archive, and is a row or a rejected line with its reason.
 //! - The content of the database is a function of the set of lines: any order, any number of threads, any split into
 //!   several syncs gives the same. Where lines compete, a rule on the set decides, in `database/copies.rs`,
-//!   `database/tool_uses.rs` and `sql/resolve/`.
+//!   `database/tool_uses.rs` and `sql/derive/`.
 //! - Rust computes no statistics and no money. There is no SQL in Rust but generated inserts, pragmas and looks at the
 //!   schema; statements stand in `sql/statements/`, and no value is ever formatted into one.
 //! - The database may outlive its sources: nothing is removed or hidden because a file changed or went away.

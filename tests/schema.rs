@@ -167,7 +167,7 @@ fn every_reference_has_an_index() {
 
 #[test]
 fn a_rebuild_empties_everything_that_is_derived() {
-    let script = include_str!("../sql/statements/delete_derived.sql");
+    let script = include_str!("../sql/statements/derive.sql");
     let kept = cc_etl::database::upgrade::KEPT;
     for table in schema_page::tables() {
         let is_emptied = script.contains(&format!("delete from {};", table.name));

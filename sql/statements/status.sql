@@ -1,3 +1,28 @@
+-- name: find_setting
+select value
+from settings
+where setting = ?1;
+
+-- name: insert_sync_run
+insert into sync_runs (
+    version, file_count, changed_file_count, read_bytes, line_count, message_count, copy_count, event_count,
+    rejected_count, unreadable_count, started_at, finished_at
+)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+
+-- name: put_setting
+insert into settings (setting, value)
+values (?1, ?2)
+on conflict (setting) do update set value = excluded.value;
+
+-- name: references
+-- What the columns of tables reference.
+select tables.name, links."from", links."table", links."to"
+from sqlite_schema as tables
+join pragma_foreign_key_list(tables.name) as links
+where tables.type = 'table'
+
+-- name: status
 -- What the database holds, in one row.
 select
     (select count(*) from sessions) as session_count,

@@ -1,6 +1,6 @@
 create view search_texts as
 -- One row per block that can be found by its words; what the table search is an index of. Of a longer text only the first
--- 1,000,000 characters are in it. The same rule stands in sql/statements/*index*.sql and sql/resolve/70_search.sql.
+-- 1,000,000 characters are in it. The same rule stands in sql/statements/search.sql and sql/derive/60_search.sql.
 select
     content_blocks.block_id,
     content_blocks.message_id,

@@ -6,14 +6,14 @@
 
 use super::create::check_references;
 use super::statements as sql;
-use super::{embedded, read_beside};
+use super::{derive, read_beside};
 use crate::error::Result;
 use crate::pipeline::{Begun, Pipeline};
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
 use std::path::Path;
 
-/// A script of sql/bi that can be run beside the rest, what it fills, and the first script that needs it.
+/// A script of sql/derive that can be run beside the rest, what it fills, and the first script that needs it.
 pub struct Part {
     pub script: &'static str,
     pub needed_by: &'static str,
@@ -22,15 +22,15 @@ pub struct Part {
 
 /// What tools did. It can begin as soon as calls and their answers are settled.
 pub const TOOLS: Part = Part {
-    script: "20_tool_parts.sql",
-    needed_by: "60_tools.sql",
+    script: "72_tool_parts.sql",
+    needed_by: "82_bi_tools.sql",
     tables: &["tool_parts", "file_change_parts"],
 };
 
 /// What responses cost. It needs all that is resolved.
 pub const RESPONSES: Part = Part {
-    script: "30_response_parts.sql",
-    needed_by: "65_days.sql",
+    script: "74_response_parts.sql",
+    needed_by: "84_bi_days.sql",
     tables: &["response_parts"],
 };
 
@@ -94,8 +94,8 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
             "create temp table {table} as select * from {table} where false"
         ))?;
     }
-    for (name, script) in embedded::BI {
-        if ["10_touched.sql", wanted].contains(name) {
+    for (name, script) in derive::rollups() {
+        if ["70_touched_rollups.sql", wanted].contains(&name) {
             reader.execute_batch(script)?;
         }
     }

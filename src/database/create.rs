@@ -42,7 +42,7 @@ const SPARSE: &[&str] = &[
     "tool_uses_with_changes",
 ];
 
-/// Tables whose indexed columns sql/resolve fills: their indexes are built behind it.
+/// Tables whose indexed columns sql/derive fills: their indexes are built behind it.
 const FILLED_BY_RESOLVE: &[&str] = &["agents", "sessions"];
 
 /// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.

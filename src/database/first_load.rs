@@ -474,7 +474,7 @@ impl FirstLoad {
         }
     }
 
-    /// Ties an answer to its call: the rule of sql/resolve/24 for the first answer to a call that waits for it.
+    /// Ties an answer to its call: the rule of sql/derive/25 for the first answer to a call that waits for it.
     fn settle_answer<'a>(
         &mut self,
         result: &mut ToolResult<'a>,
@@ -575,7 +575,7 @@ impl<'a> OpenCalls<'a> {
     }
 }
 
-/// The file that a call changed by its answer: the rule of sql/resolve/25.
+/// The file that a call changed by its answer: the rule of sql/derive/26.
 fn file_change<'a>(call: &ToolUse<'a>, answer: &ToolResult<'a>) -> Option<FileChange<'a>> {
     let call_kind = call.change_kind.filter(|_| answer.outcome == "ok")?;
     let changed_path = answer.changed_path.clone().filter(|path| !path.is_empty());

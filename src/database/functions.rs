@@ -1,4 +1,4 @@
-//! Functions that the scripts under sql/resolve call and SQL has no words for.
+//! Functions that the scripts under sql/derive call and SQL has no words for.
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};

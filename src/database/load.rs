@@ -408,20 +408,20 @@ impl<'c> Loader<'c> {
         for tool_use_id in self.touched_changes.drain() {
             touch.execute([tool_use_id])?;
         }
-        super::resolve_calls(self.connection)?;
+        super::derive::settle_calls(self.connection)?;
         match self.shared.take() {
             None => {
-                super::resolve_rest(self.connection)?;
-                super::count_for_bi(self.connection, Vec::new())?;
+                super::derive::derive_rest(self.connection)?;
+                super::derive::derive_rollups(self.connection, Vec::new())?;
             }
             Some((path, pipeline)) => {
                 self.open_to_others()?;
                 let tools = Filling::begin(beside::TOOLS, &path, pipeline);
-                super::resolve_rest(self.connection)?;
+                super::derive::derive_rest(self.connection)?;
                 self.show_to_others()?;
                 let responses = Filling::begin(beside::RESPONSES, &path, pipeline);
                 self.checking = Some(beside::begin_to_check(&path, pipeline));
-                super::count_for_bi(self.connection, vec![tools, responses])?;
+                super::derive::derive_rollups(self.connection, vec![tools, responses])?;
             }
         }
         self.connection.execute_batch(sql::FORGET_TOUCHED)?;

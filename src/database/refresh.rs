@@ -1,7 +1,7 @@
 //! What the program brings into every database: prices, words, views, and the tables for BI tools that depend on them.
 
 use super::create::{created, names, schema_statements};
-use super::{SCHEMA, VIEWS, count_for_bi, embedded, statements};
+use super::{SCHEMA, VIEWS, derive, statements};
 use crate::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -71,7 +71,7 @@ fn refresh_bi(connection: &Connection) -> Result<()> {
     // Of a database without sessions nothing is resolved yet: that comes, and counts everything.
     if connection.prepare(statements::ANY_SESSION)?.exists([])? {
         connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
-        count_for_bi(connection, Vec::new())?;
+        derive::derive_rollups(connection, Vec::new())?;
         connection.execute_batch(statements::FORGET_TOUCHED)?;
     }
     connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
@@ -81,7 +81,7 @@ fn refresh_bi(connection: &Connection) -> Result<()> {
 /// A hash of what the tables for BI tools depend on besides the transcripts.
 fn bi_basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    for (_, sql) in embedded::BI.iter().chain(VIEWS) {
+    for (_, sql) in derive::rollups().chain(VIEWS.iter().copied()) {
         hasher.update(sql.as_bytes());
     }
     let mut statement = connection.prepare(statements::BI_BASIS)?;

@@ -105,7 +105,7 @@ impl<'a> NewResponse<'a> {
     }
 }
 
-/// Whether a line may tell of advisors, or name further models. What it says in detail is read by sql/resolve.
+/// Whether a line may tell of advisors, or name further models. What it says in detail is read by sql/derive.
 fn tells_of_others(usage: &UsageLine<'_>) -> bool {
     let json = usage.extra_json.as_deref().unwrap_or_default();
     json.contains("iterations")

@@ -291,7 +291,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Ties an answer to its call. The rule is in sql/resolve/24: this is what it comes to for the first answer to a call
+    /// Ties an answer to its call. The rule is in sql/derive/25: this is what it comes to for the first answer to a call
     /// that is remembered, and with it neither needs to be looked at again.
     fn settle_answer(&mut self, result: &mut ToolResult<'_>, sent_at: Option<&str>) -> Result<()> {
         let Some(tool_use_id) = &result.source_tool_use_id else {

@@ -1,0 +1,12 @@
+-- name: upsert_agent
+insert into agents (session_id, agent_id, layout, workflow_run_id, link_method, link_confidence)
+values (?1, ?2, ?3, ?4, 'none', 'none')
+on conflict (session_id, agent_id) do update
+set
+    layout = case
+        when instr('inline flat nested workflow', excluded.layout) > instr('inline flat nested workflow', layout)
+            then excluded.layout
+        else layout
+    end,
+    workflow_run_id = coalesce(min(workflow_run_id, excluded.workflow_run_id), workflow_run_id, excluded.workflow_run_id)
+returning agent_key

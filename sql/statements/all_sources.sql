@@ -1,3 +1,0 @@
--- The homes.
-select source_id, machine, root_path
-from sources

@@ -1,4 +1,0 @@
--- Whether anything is resolved.
-select 1
-from sessions
-limit 1

@@ -1,0 +1,94 @@
+-- name: answer_tool_use
+update tool_uses
+set tool_result_id = ?2
+where tool_use_id = ?1
+
+-- name: delete_file_changes_of_message
+delete from file_changes
+where tool_use_id in (select tool_use_id from tool_uses where message_id = ?1)
+
+-- name: delete_git_operations_of_message
+delete from git_operations
+where tool_result_id in (select tool_result_id from tool_results where message_id = ?1)
+
+-- name: delete_tool_results_of_message
+delete from tool_results
+where message_id = ?1
+
+-- name: delete_tool_use
+delete from tool_uses
+where tool_use_id = ?1
+
+-- name: delete_tool_use_copies_of_message
+delete from tool_use_copies
+where block_id in (select block_id from content_blocks where message_id = ?1)
+
+-- name: delete_tool_use_copy
+delete from tool_use_copies
+where block_id = ?1
+
+-- name: delete_tool_uses_of_message
+delete from tool_uses
+where message_id = ?1
+
+-- name: delete_web_requests_of_message
+delete from web_requests
+where tool_result_id in (select tool_result_id from tool_results where message_id = ?1)
+
+-- name: find_orphaned_result
+-- An answer that came before its call.
+select tool_result_id
+from tool_results
+where source_tool_use_id = ?1 and tool_use_id is null
+
+-- name: find_results_of_message
+select source_tool_use_id
+from tool_results
+where message_id = ?1 and source_tool_use_id is not null
+
+-- name: find_rightful_block
+-- The block that a tool call belongs to: outside a sidechain, then the earliest, then the smallest uuid.
+select content_blocks.block_id, content_blocks.message_id, content_blocks.extra_json
+from content_blocks
+join messages using (message_id)
+where content_blocks.block_id in (
+    select block_id from tool_uses where tool_use_id = ?1
+    union all
+    select block_id from tool_use_copies where tool_use_id = ?1
+)
+order by
+    coalesce(messages.is_sidechain, 0), messages.sent_at is null, messages.sent_at, messages.uuid,
+    content_blocks.position
+limit 1
+
+-- name: find_tool_use
+-- A tool call as it was written, and what else its block says.
+select tool_uses.name, tool_uses.input_json, content_blocks.extra_json
+from tool_uses
+join content_blocks using (block_id)
+where tool_uses.tool_use_id = ?1
+
+-- name: find_tool_use_block
+select block_id
+from tool_uses
+where tool_use_id = ?1
+
+-- name: find_tool_uses_of_message
+select tool_use_id
+from tool_uses
+where message_id = ?1
+union
+select tool_use_copies.tool_use_id
+from tool_use_copies
+join content_blocks using (block_id)
+where content_blocks.message_id = ?1
+
+-- name: forget_tool_use
+-- A tool call that no message holds any more.
+update tool_results
+set tool_use_id = null
+where tool_use_id = ?1
+
+-- name: insert_tool_use_copy
+insert into tool_use_copies (block_id, tool_use_id)
+values (?1, ?2)

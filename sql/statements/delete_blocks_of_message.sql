@@ -1,2 +1,0 @@
-delete from content_blocks
-where message_id = ?1

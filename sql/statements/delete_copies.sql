@@ -1,2 +1,0 @@
-delete from message_copies
-where message_id = ?1

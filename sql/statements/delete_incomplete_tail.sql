@@ -1,2 +1,0 @@
-delete from rejected_lines
-where file_id = ?1 and reason = 'incomplete_tail'

@@ -1,2 +1,0 @@
-delete from task_notifications
-where message_id = ?1

@@ -1,2 +1,0 @@
-delete from tool_results
-where message_id = ?1

@@ -1,2 +1,0 @@
-delete from tool_uses
-where tool_use_id = ?1

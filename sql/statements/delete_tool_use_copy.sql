@@ -1,2 +1,0 @@
-delete from tool_use_copies
-where block_id = ?1

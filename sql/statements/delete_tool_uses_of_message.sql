@@ -1,2 +1,0 @@
-delete from tool_uses
-where message_id = ?1

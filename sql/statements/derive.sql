@@ -1,0 +1,221 @@
+-- name: any_session
+-- Whether anything is resolved.
+select 1
+from sessions
+limit 1
+
+-- name: bi_basis
+-- What the tables for BI tools depend on besides the transcripts: prices and words.
+select json_array(
+    'price', model, valid_from, origin, input_usd, output_usd, cache_write_5m_usd, cache_write_1h_usd, cache_read_usd,
+    long_context_tokens, long_input_usd, long_output_usd, long_cache_write_5m_usd, long_cache_write_1h_usd,
+    long_cache_read_usd, fast_multiplier, us_multiplier, batch_multiplier, web_search_usd
+) as basis
+from model_prices
+union all
+select json_array('alias', model_name, model)
+from model_aliases
+where origin = 'user'
+union all
+select json_array('trivial', trivial_text)
+from trivial_texts
+where is_used
+union all
+select json_array('correction', correction_phrase)
+from correction_phrases
+where is_used
+order by 1;
+
+-- name: create_touched
+-- What changed since the references were last resolved.
+create temp table if not exists touched_sessions (session_id text primary key) without rowid;
+create temp table if not exists told_sessions ( -- of a new database: what the messages of each session tell
+    session_id text primary key,
+    has_git_branch integer, has_version integer, has_entrypoint integer, has_slug integer,
+    has_guests integer -- its file has messages of others
+) without rowid;
+create temp table if not exists touched_responses (api_response_id integer primary key);
+create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
+create temp table if not exists touched_changes (tool_use_id text primary key) without rowid;
+create temp table if not exists indexed_blocks (last_block_id integer);
+delete from indexed_blocks;
+insert into indexed_blocks (last_block_id)
+select coalesce(max(block_id), 0)
+from content_blocks;
+
+-- What the tables for BI tools have counted.
+create temp table if not exists touched_messages (message_id integer primary key);
+create temp table if not exists changed_responses (api_response_id integer primary key);
+create temp table if not exists counted_rows (last_message_id integer, last_api_response_id integer);
+delete from counted_rows;
+insert into counted_rows (last_message_id, last_api_response_id)
+select
+    (select coalesce(max(message_id), 0) from messages),
+    (select coalesce(max(api_response_id), 0) from api_responses);
+
+-- name: delete_derived
+-- Empties everything that is derived from the archive. A test sees to it that no table is forgotten here.
+-- All of it is counted anew, so nothing needs to be noted.
+drop trigger if exists temp.message_updated;
+drop trigger if exists temp.tool_use_inserted;
+drop trigger if exists temp.tool_use_updated;
+drop trigger if exists temp.tool_use_deleted;
+drop trigger if exists temp.tool_result_updated;
+drop trigger if exists temp.file_change_inserted;
+drop trigger if exists temp.file_change_deleted;
+drop trigger if exists temp.response_updated;
+drop trigger if exists temp.response_deleted;
+update counted_rows set last_message_id = 0, last_api_response_id = 0;
+insert into search (search) values ('delete-all');
+update indexed_blocks set last_block_id = 0;
+delete from rejected_lines;
+delete from unknown_kinds;
+delete from sessions;
+delete from agents;
+delete from messages;
+delete from message_copies;
+delete from content_blocks;
+delete from tool_uses;
+delete from tool_use_copies;
+delete from tool_results;
+delete from file_changes;
+delete from git_operations;
+delete from web_requests;
+delete from events;
+delete from agent_links;
+delete from task_notifications;
+delete from file_backups;
+delete from history_prompts;
+delete from pasted_contents;
+delete from pastes;
+delete from todos;
+delete from tasks;
+delete from plans;
+delete from memory_notes;
+delete from tool_result_files;
+delete from agent_metas;
+delete from workflow_runs;
+delete from session_hints;
+delete from usage_statistics;
+delete from api_responses;
+delete from usage_lines;
+delete from model_aliases where origin = 'builtin';
+update projects set path = null, name = directory_name;
+delete from bi_session_days;
+delete from bi_days;
+delete from bi_tools;
+delete from bi_feedback;
+delete from bi_sessions;
+delete from response_parts;
+delete from tool_parts;
+delete from file_change_parts;
+
+-- name: forget_touched
+delete from touched_sessions;
+delete from told_sessions;
+delete from touched_responses;
+delete from touched_tool_uses;
+delete from touched_changes;
+delete from touched_messages;
+delete from changed_responses;
+
+-- name: note_changes
+-- Notes whatever changes in rows that are counted, whoever changes it. New messages and responses are known by their keys.
+create temp trigger if not exists message_updated
+after update of file_id, session_id, agent_key, prompt_kind, cwd, git_branch, version, entrypoint, slug, sent_at on messages
+begin
+    insert or ignore into touched_messages (message_id) values (new.message_id);
+end;
+
+create temp trigger if not exists tool_use_inserted
+after insert on tool_uses
+begin
+    insert or ignore into touched_messages (message_id) values (new.message_id);
+end;
+
+create temp trigger if not exists tool_use_updated
+after update on tool_uses
+begin
+    insert or ignore into touched_messages (message_id) values (old.message_id), (new.message_id);
+end;
+
+create temp trigger if not exists tool_use_deleted
+after delete on tool_uses
+begin
+    insert or ignore into touched_messages (message_id) values (old.message_id);
+end;
+
+create temp trigger if not exists tool_result_updated
+after update on tool_results
+begin
+    insert or ignore into touched_messages (message_id)
+    select message_id from tool_uses where tool_use_id = new.tool_use_id;
+end;
+
+create temp trigger if not exists file_change_inserted
+after insert on file_changes
+begin
+    insert or ignore into touched_messages (message_id)
+    select message_id from tool_uses where tool_use_id = new.tool_use_id;
+end;
+
+create temp trigger if not exists file_change_deleted
+after delete on file_changes
+begin
+    insert or ignore into touched_messages (message_id)
+    select message_id from tool_uses where tool_use_id = old.tool_use_id;
+end;
+
+create temp trigger if not exists response_updated
+after update on api_responses
+begin
+    insert or ignore into changed_responses (api_response_id) values (new.api_response_id);
+end;
+
+create temp trigger if not exists response_deleted
+after delete on api_responses
+begin
+    insert or ignore into changed_responses (api_response_id) values (old.api_response_id);
+end;
+
+-- name: resolve_all
+-- Nothing is in the search yet, and nothing is counted.
+update indexed_blocks
+set last_block_id = 0;
+
+update counted_rows
+set last_message_id = 0, last_api_response_id = 0;
+
+-- name: tell_session
+insert into told_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
+values (?1, ?2, ?3, ?4, ?5, ?6)
+
+-- name: touch_all_sessions
+insert or ignore into touched_sessions (session_id)
+select session_id
+from sessions;
+
+update counted_rows
+set last_message_id = 0, last_api_response_id = 0;
+
+-- name: touch_change
+insert or ignore into touched_changes (tool_use_id)
+values (?1)
+
+-- name: touch_known_session
+insert or ignore into touched_sessions (session_id)
+select session_id
+from sessions
+where session_id = ?1
+
+-- name: touch_response
+insert or ignore into touched_responses (api_response_id)
+values (?1)
+
+-- name: touch_session
+insert or ignore into touched_sessions (session_id)
+values (?1)
+
+-- name: touch_tool_use
+insert or ignore into touched_tool_uses (tool_use_id)
+values (?1)

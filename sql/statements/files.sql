@@ -1,0 +1,116 @@
+-- name: advance_file
+-- How far a file has been read.
+update files
+set
+    size_bytes = ?2, archived_bytes = ?2, parsed_bytes = ?3, line_count = ?4, newline_count = ?5, blank_line_count = ?6,
+    last_synced_at = coalesce(?7, last_synced_at)
+where file_id = ?1
+
+-- name: archived_files
+-- Every version of every file, as the archive has it.
+select file_id, source_id, path, path_bytes, generation, archived_bytes
+from files
+where not (kind = 'other' and archived_bytes = 0)
+order by file_id
+
+-- name: count_file
+-- The size of a file that is only counted.
+update files
+set size_bytes = ?2
+where file_id = ?1
+
+-- name: delete_incomplete_tail
+delete from rejected_lines
+where file_id = ?1 and reason = 'incomplete_tail'
+
+-- name: files_to_restore
+-- The files to write back, with those of the sessions named in a JSON list, or all.
+select
+    files.file_id, files.path, files.path_bytes, files.generation, files.archived_bytes, files.modified_ns,
+    files.is_current, sources.source_id, sources.machine, sources.root_path
+from files
+join sources using (source_id)
+where not (files.kind = 'other' and files.archived_bytes = 0)
+    and (?1 is null or exists (
+        select 1
+        from json_each(?1) as wanted
+        where files.session_id = wanted.value
+            or exists (
+                select 1
+                from messages
+                where messages.file_id = files.file_id and messages.session_id = wanted.value
+            )
+    ))
+order by sources.source_id, files.path, files.generation
+
+-- name: find_archived_bytes
+-- How much of a file is archived.
+select archived_bytes
+from files
+where file_id = ?1
+
+-- name: find_file
+-- A file version and the home it is from.
+select files.path, sources.machine, sources.root_path, files.generation, files.source_id
+from files
+join sources using (source_id)
+where files.file_id = ?1
+
+-- name: find_parsed_bytes
+-- How much of a file has become rows.
+select parsed_bytes
+from files
+where file_id = ?1
+
+-- name: insert_file
+-- A new version of a file, with nothing of it read yet.
+insert into files (
+    source_id, project_id, path, path_bytes, kind, session_id, generation,
+    size_bytes, archived_bytes, parsed_bytes, line_count, newline_count, blank_line_count,
+    modified_ns, changed_ns, device, inode, is_racy, is_current, first_seen_at, last_synced_at
+)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, ?8, ?8)
+on conflict (source_id, path, generation) do nothing
+
+-- name: known_files
+-- The newest version of every file. Nearly all files are: an index would only lead to each of them one by one.
+select
+    source_id, path, file_id, generation, size_bytes, archived_bytes, parsed_bytes, newline_count, blank_line_count,
+    modified_ns, changed_ns, device, inode, is_racy, missing_since is not null as is_missing
+from files not indexed
+where is_current = 1
+
+-- name: list_pieces
+-- Where every record and every rejected fragment of a file stands; the bytes of the latter.
+select byte_offset, null as raw from messages where file_id = ?1
+union all
+select byte_offset, null from message_copies where file_id = ?1
+union all
+select byte_offset, null from events where file_id = ?1
+union all
+select byte_offset, null from history_prompts where file_id = ?1
+union all
+select byte_offset, raw from rejected_lines where file_id = ?1
+
+-- name: mark_missing
+update files
+set missing_since = coalesce(missing_since, ?2)
+where file_id = ?1
+
+-- name: retire_file_versions
+-- The versions of a file before this one.
+update files
+set is_current = 0
+where source_id = ?1 and path = ?2 and file_id <> ?3 and is_current = 1
+
+-- name: stamp_file
+-- What the file system said of a file that is read to its end.
+update files
+set modified_ns = ?2, changed_ns = ?3, device = ?4, inode = ?5, is_racy = ?6, missing_since = null
+where file_id = ?1
+
+-- name: upsert_project
+insert into projects (directory_name, name)
+values (?1, ?1)
+on conflict (directory_name) do update set directory_name = excluded.directory_name
+returning project_id

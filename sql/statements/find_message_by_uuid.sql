@@ -1,3 +1,0 @@
-select message_id
-from messages
-where uuid = ?1

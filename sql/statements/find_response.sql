@@ -1,3 +1,0 @@
-select api_response_id
-from api_responses
-where api_message_id = ?1

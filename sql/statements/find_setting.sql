@@ -1,3 +1,0 @@
-select value
-from settings
-where setting = ?1;

@@ -1,3 +1,0 @@
-select source_id
-from sources
-where machine = ?1 and root_path = ?2

@@ -1,3 +1,0 @@
-select block_id
-from tool_uses
-where tool_use_id = ?1

@@ -1,2 +1,0 @@
-insert into sources (machine, root_path)
-values (?1, ?2)

@@ -1,2 +1,0 @@
-select coalesce(max(api_response_id), 0)
-from api_responses

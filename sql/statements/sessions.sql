@@ -1,0 +1,64 @@
+-- name: find_sessions
+-- The sessions whose id begins so.
+select session_id
+from sessions
+where substr(session_id, 1, length(?1)) = ?1
+order by session_id
+
+-- name: last_session
+select session_id
+from sessions
+where started_at is not null
+order by ended_at desc, session_id
+limit 1
+
+-- name: show_agents
+select agent_key, agent_id, agent_type, description, status, spawned_by_tool_use_id
+from agents
+where session_id = :session
+    and spawned_by_tool_use_id is not null
+order by started_at, agent_id
+
+-- name: show_blocks
+select
+    content_blocks.message_id,
+    content_blocks.position,
+    content_blocks.type,
+    case when content_blocks.type <> 'tool_use' then coalesce(messages.prompt_text, content_blocks.text) end as text,
+    content_blocks.media_type,
+    tool_uses.tool_use_id,
+    tool_uses.name,
+    coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
+        tool_uses.description, tool_uses.skill) as what,
+    tool_uses.input_json,
+    case when tool_uses.tool_use_id is not null then coalesce(tool_results.outcome, 'pending') end as outcome,
+    tool_results.denial_reason,
+    tool_results.content as result
+from messages
+join content_blocks on content_blocks.message_id = messages.message_id
+left join tool_uses on tool_uses.block_id = content_blocks.block_id
+left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
+where messages.session_id = :session
+    and messages.type <> 'progress'
+    and content_blocks.part_number = 0
+order by content_blocks.message_id, content_blocks.position
+
+-- name: show_messages
+-- The messages of a session in reading order, without what only tells of progress.
+select
+    messages.message_id, messages.uuid, messages.agent_key, messages.type, messages.subtype, messages.prompt_kind,
+    messages.machine_kind, messages.model, messages.is_meta, messages.sent_at
+from messages
+where messages.session_id = :session
+    and messages.type <> 'progress'
+    and (messages.type <> 'attachment' or messages.prompt_kind is not null)
+    and coalesce(messages.subtype, '') not in ('turn_duration', 'stop_hook_summary')
+order by messages.sent_at, messages.file_id, messages.line_number
+
+-- name: show_session
+select
+    sessions.session_id, projects.name as project, sessions.title, sessions.first_prompt, sessions.git_branch,
+    sessions.version, sessions.started_at, sessions.ended_at
+from sessions
+left join projects using (project_id)
+where sessions.session_id = :session

@@ -1,0 +1,25 @@
+-- name: all_sources
+-- The homes.
+select source_id, machine, root_path
+from sources
+
+-- name: count_sources
+-- Homes in the database, and how many of them are the demo.
+select count(*), coalesce(sum(root_path = 'demo'), 0)
+from sources
+
+-- name: find_source
+select source_id
+from sources
+where machine = ?1 and root_path = ?2
+
+-- name: insert_source
+insert into sources (machine, root_path)
+values (?1, ?2)
+
+-- name: list_sources
+-- The homes that were synced, but for the invented one.
+select source_id, machine, root_path
+from sources
+where root_path <> 'demo'
+order by source_id

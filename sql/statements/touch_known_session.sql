@@ -1,4 +1,0 @@
-insert or ignore into touched_sessions (session_id)
-select session_id
-from sessions
-where session_id = ?1

@@ -1,2 +1,0 @@
-insert or ignore into touched_sessions (session_id)
-values (?1)

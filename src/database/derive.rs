@@ -1,0 +1,59 @@
+//! Runs the scripts of `sql/derive`, in the order of their names.
+
+use super::beside::Filling;
+use super::{embedded, responses};
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// The first script that reads settled calls and results. Those after it leave them alone.
+const CALLS_ARE_SETTLED: &str = "30_agents.sql";
+
+/// The first script of the rollups: tables for BI tools.
+const ROLLUPS: &str = "70_touched_rollups.sql";
+
+/// The scripts that fill the rollups.
+pub fn rollups() -> impl Iterator<Item = (&'static str, &'static str)> {
+    embedded::DERIVE
+        .iter()
+        .copied()
+        .filter(|(name, _)| *name >= ROLLUPS)
+}
+
+/// Settles the calls that were touched since the last time, and their results.
+pub fn settle_calls(connection: &Connection) -> Result<()> {
+    run(connection, |name| name < CALLS_ARE_SETTLED)
+}
+
+/// Derives what else depends on more than one line, but for the rollups.
+pub fn derive_rest(connection: &Connection) -> Result<()> {
+    run(connection, |name| {
+        (CALLS_ARE_SETTLED..ROLLUPS).contains(&name)
+    })
+}
+
+fn run(connection: &Connection, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
+    for (name, script) in embedded::DERIVE.iter().filter(|(name, _)| is_wanted(name)) {
+        // The one rule that is not SQL: by then it is clear which responses it is about.
+        if *name == "40_responses.sql" {
+            responses::judge_touched(connection)?;
+        }
+        connection.execute_batch(script).map_err(|error| {
+            debug_assert!(false, "{name}: {error}");
+            error
+        })?;
+    }
+    Ok(())
+}
+
+/// Updates the rollups, but for those that another thread fills.
+pub fn derive_rollups(connection: &Connection, mut beside: Vec<Filling>) -> Result<()> {
+    for (name, script) in rollups() {
+        for filling in beside.extract_if(.., |filling| filling.is_needed_by(name)) {
+            filling.finish(connection)?;
+        }
+        if !beside.iter().any(|filling| filling.is_of(name)) {
+            connection.execute_batch(script)?;
+        }
+    }
+    Ok(())
+}
