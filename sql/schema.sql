@@ -19,9 +19,12 @@
 create table sources (
     -- One row per Claude home that was synced.
     source_id integer primary key,
-    machine text not null, -- name of the machine the home is on (--machine, else the host name)
+    machine_id text not null, -- random and stored once per machine; 'name:NAME' for a home imported with --machine NAME
+    machine text not null, -- a label: the machine's host name when it last synced the home, or NAME
     root_path text not null, -- absolute path of the home; 'demo' for the invented home inside the program
-    unique (machine, root_path)
+    product text not null check (product in ('claude-code', 'cowork', 'xcode')), -- the program that writes the home
+    unique (machine, root_path, product),
+    unique (machine_id, root_path, product)
 ) strict;
 
 create table files (

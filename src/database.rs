@@ -78,7 +78,7 @@ const APPLICATION_ID: i32 = 0x6363_4554;
 const CACHE_KIB: i32 = -16384;
 
 /// The version of the schema that this program reads and writes.
-pub const SCHEMA_VERSION: i32 = 4;
+pub const SCHEMA_VERSION: i32 = 5;
 
 /// Closes a database that was written: what is in the journal goes into the file, so that a plain copy of it is whole.
 /// Everything is safe already; if this fails it is worth a word, and the next sync does it.

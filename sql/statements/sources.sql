@@ -14,8 +14,8 @@ from sources
 where machine = ?1 and root_path = ?2
 
 -- name: insert_source
-insert into sources (machine, root_path)
-values (?1, ?2)
+insert into sources (machine_id, machine, root_path, product)
+values (?1, ?2, ?3, 'claude-code')
 
 -- name: list_sources
 -- The homes that were synced, but for the invented one.

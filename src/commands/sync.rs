@@ -340,7 +340,8 @@ fn source_id(connection: &Connection, arguments: &SyncArguments, home: &Home) ->
     match known {
         Err(rusqlite::Error::QueryReturnedNoRows) => {
             let mut insert = connection.prepare_cached(sql::INSERT_SOURCE)?;
-            insert.execute([&machine, &home.name])?;
+            let machine_id = format!("name:{machine}");
+            insert.execute([&machine_id, &machine, &home.name])?;
             Ok(connection.last_insert_rowid())
         }
         other => Ok(other?),

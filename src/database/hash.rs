@@ -29,7 +29,7 @@ const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("file_change_parts", &["*"]),
     // How the bytes are packed; what they are tells their hash.
     ("archive_chunks", &["content"]),
-    ("sources", &["machine", "root_path"]),
+    ("sources", &["machine_id", "machine", "root_path"]),
     ("bi_session_days", &["machine"]),
     ("bi_days", &["machine"]),
     ("bi_tools", &["machine"]),

@@ -1,8 +1,8 @@
 //! A database of an older schema -> one of this schema.
 //!
 //! What is derived is derived again from the archive, so only the few tables that are not need care: they keep their
-//! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL or have a
-//! default. `archive_chunks` keeps its meaning for ever.
+//! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL, have a
+//! default, or be listed in [`GAINED`]. `archive_chunks` keeps its meaning for ever.
 
 use super::SCHEMA_VERSION;
 use super::create::{created, schema_statements};
@@ -26,6 +26,12 @@ pub const KEPT: &[&str] = &[
 
 /// The tables of older schemas that this one has no more.
 const RETIRED: &[&str] = &[];
+
+/// Columns that kept tables gained, with the value for rows of an older schema, an expression over their old columns.
+const GAINED: &[(&str, &str, &str)] = &[
+    ("sources", "machine_id", "'name:' || machine"),
+    ("sources", "product", "'claude-code'"),
+];
 
 /// Puts the tables of this schema in place of the older ones, within the transaction that is open; foreign keys must be
 /// off. Everything that is derived is empty afterwards, and without indexes.
@@ -95,23 +101,30 @@ fn replace_kept(connection: &Connection, name: &str, statement: &str) -> Result<
     connection.execute_batch(&format!("alter table \"{name}\" rename to \"{name}_old\""))?;
     connection.pragma_update(None, "legacy_alter_table", false)?;
     connection.execute_batch(statement)?;
-    let mut shared = connection.prepare(
-        "select new.name
-        from pragma_table_info(?1) as new
-        join pragma_table_info(?2) as old on old.name = new.name",
-    )?;
-    let columns: Vec<String> = shared
-        .query_map([name.to_string(), format!("{name}_old")], |row| {
-            row.get::<_, String>(0)
-        })?
-        .map(|column| column.map(|column| format!("\"{column}\"")))
-        .collect::<rusqlite::Result<_>>()?;
-    let columns = columns.join(", ");
+    let mut columns = columns(connection, name)?;
+    let old = self::columns(connection, &format!("{name}_old"))?;
+    let value = |column: &String| match GAINED
+        .iter()
+        .find(|gained| (gained.0, gained.1) == (name, column))
+    {
+        _ if old.contains(column) => Some(format!("\"{column}\"")),
+        gained => gained.map(|(_, _, expression)| (*expression).to_string()),
+    };
+    columns.retain(|column| value(column).is_some());
+    let values: Vec<String> = columns.iter().filter_map(value).collect();
     connection.execute_batch(&format!(
-        "insert into \"{name}\" ({columns}) select {columns} from \"{name}_old\";
-        drop table \"{name}_old\";"
+        "insert into \"{name}\" (\"{}\") select {} from \"{name}_old\";
+        drop table \"{name}_old\";",
+        columns.join("\", \""),
+        values.join(", ")
     ))?;
     Ok(())
+}
+
+fn columns(connection: &Connection, table: &str) -> Result<Vec<String>> {
+    let mut statement = connection.prepare("select name from pragma_table_info(?1)")?;
+    let columns = statement.query_map([table], |row| row.get(0))?;
+    Ok(columns.collect::<rusqlite::Result<_>>()?)
 }
 
 #[cfg(test)]
