@@ -19,6 +19,28 @@ signals as (
     group by session_id
 ),
 
+-- What is not known is '' in the tables, so NULL and '' of a view are one key.
+shown_days as (
+    select response_date, coalesce(model, '') as model, sum(response_count) as response_count,
+        sum(coalesce(output_tokens, 0)) as output_tokens, sum(cost_usd) as cost_usd
+    from daily_costs
+    group by 1, 2
+),
+
+shown_tools as (
+    select coalesce(name, '') as name, sum(call_count) as call_count,
+        sum(error_count + invalid_input_count) as error_count, sum(denied_count) as denied_count
+    from tool_stats
+    group by 1
+),
+
+shown_signals as (
+    select coalesce(session_id, '') as session_id, sum(signal_count) as signal_count,
+        sum(correction_count) as correction_count, sum(trivial_count) as trivial_count
+    from session_feedback
+    group by 1
+),
+
 -- The view has these from the parts that the table is summed from.
 changes as (
     select
@@ -33,31 +55,25 @@ changes as (
     group by messages.session_id
 )
 
-select 'bi_days' as table_name, daily_costs.response_date || ' ' || coalesce(daily_costs.model, '') as key
-from daily_costs
-left join days on days.activity_date is daily_costs.response_date and days.model = coalesce(daily_costs.model, '')
-where days.response_count is not daily_costs.response_count
-    or days.output_tokens is not coalesce(daily_costs.output_tokens, 0)
-    or coalesce(abs(days.cost_usd - daily_costs.cost_usd) > 0.001, days.cost_usd is not daily_costs.cost_usd)
+select 'bi_days' as table_name, coalesce(shown_days.response_date, days.activity_date) || ' '
+    || coalesce(shown_days.model, days.model) as key
+from shown_days
+full join days on days.activity_date is shown_days.response_date and days.model = shown_days.model
+where days.response_count is not shown_days.response_count
+    or days.output_tokens is not shown_days.output_tokens
+    or coalesce(
+        abs(days.cost_usd - shown_days.cost_usd) > 0.001 + 1e-9 * abs(shown_days.cost_usd),
+        days.cost_usd is not shown_days.cost_usd
+    )
 
 union all
 
-select 'bi_days', days.activity_date || ' ' || days.model
-from days
-where not exists (
-    select 1
-    from daily_costs
-    where daily_costs.response_date is days.activity_date and coalesce(daily_costs.model, '') = days.model
-)
-
-union all
-
-select 'bi_tools', coalesce(tool_stats.name, tools.tool_name)
-from tool_stats
-full join tools on tools.tool_name = coalesce(tool_stats.name, '')
-where tools.call_count is not tool_stats.call_count
-    or tools.error_count is not tool_stats.error_count + tool_stats.invalid_input_count
-    or tools.denied_count is not tool_stats.denied_count
+select 'bi_tools', coalesce(shown_tools.name, tools.tool_name)
+from shown_tools
+full join tools on tools.tool_name = shown_tools.name
+where tools.call_count is not shown_tools.call_count
+    or tools.error_count is not shown_tools.error_count
+    or tools.denied_count is not shown_tools.denied_count
 
 union all
 
@@ -67,12 +83,12 @@ where call_count <> ok_count + error_count + denied_count + stopped_count + pend
 
 union all
 
-select 'bi_feedback', coalesce(session_feedback.session_id, signals.session_id)
-from session_feedback
-full join signals on signals.session_id = coalesce(session_feedback.session_id, '')
-where signals.signal_count is not session_feedback.signal_count
-    or signals.correction_count is not session_feedback.correction_count
-    or signals.trivial_count is not session_feedback.trivial_count
+select 'bi_feedback', coalesce(shown_signals.session_id, signals.session_id)
+from shown_signals
+full join signals on signals.session_id = shown_signals.session_id
+where signals.signal_count is not shown_signals.signal_count
+    or signals.correction_count is not shown_signals.correction_count
+    or signals.trivial_count is not shown_signals.trivial_count
 
 union all
 
@@ -87,7 +103,7 @@ where bi_sessions.message_count is not session_overview.message_count
     or bi_sessions.response_count is not session_overview.response_count
     or bi_sessions.output_tokens is not session_overview.output_tokens
     or coalesce(
-        abs(bi_sessions.cost_usd - session_overview.cost_usd) > 0.001,
+        abs(bi_sessions.cost_usd - session_overview.cost_usd) > 0.001 + 1e-9 * abs(session_overview.cost_usd),
         bi_sessions.cost_usd is not session_overview.cost_usd
     )
 

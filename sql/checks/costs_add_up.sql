@@ -1,4 +1,4 @@
--- However costs are grouped, their sum is that of the responses. Views round to a millionth.
+-- However costs are grouped, their sum is that of the responses. Views round to a millionth, and floating point to 15 digits.
 with sums as (
     select 'daily_costs' as view, sum(cost_usd) as cost_usd, count(*) as row_count from daily_costs
     union all
@@ -20,3 +20,4 @@ total as (
 select sums.view, sums.cost_usd, total.cost_usd
 from sums, total
 where abs(coalesce(sums.cost_usd, 0) - coalesce(total.cost_usd, 0)) > 0.000001 * sums.row_count + 0.000001
+    + 1e-9 * abs(coalesce(total.cost_usd, 0))

@@ -14,6 +14,12 @@ from touched_responses
 cross join api_responses using (api_response_id)
 where api_responses.session_id is not null;
 
+-- Rows without a session share their key with a session that is named '': both are counted again.
+insert or ignore into touched_sessions (session_id)
+select session_id
+from sessions
+where session_id = '';
+
 -- Parts with messages that are new, or changed.
 create temp table touched_parts (part_number integer primary key);
 

@@ -134,7 +134,7 @@ insert into bi_feedback (
 select
     coalesce(signals.session_id, ''),
     row_number() over (
-        partition by signals.session_id
+        partition by coalesce(signals.session_id, '')
         order by
             signals.said_at is null, signals.said_at, signals.kind, signals.tool_use_id, messages.uuid, signals.question,
             signals.text

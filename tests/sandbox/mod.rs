@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // each test file uses a part of it
 
+pub mod records;
+
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::fs;
