@@ -11,7 +11,7 @@
 //! | `create`                    | a new database, and what must hold before it is put in its place                 |
 //! | `refresh`, `upgrade`        | what the program brings: prices, words, views; a database of an older schema      |
 //! | `load`, `insert`            | rows -> tables, by statements                                                    |
-//! | `first_load`, `sqlite_file` | rows -> tables of a new database, and its search index, as pages of its file      |
+//! | `first_load`, `sqlite_file` | rows -> tables of a new database, as pages of its file                            |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
 //! | `derive`                    | what depends on several lines: runs `sql/derive`                                  |
 //! | `beside`                    | work on a new database beside the writer: counting, checking references           |

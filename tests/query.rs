@@ -3,6 +3,7 @@
 mod sandbox;
 
 use sandbox::{Sandbox, text};
+use std::fs;
 
 fn demo() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -172,6 +173,41 @@ fn the_output_of_tools_can_be_searched_on_request() {
     sandbox.ok(&["rebuild"]);
     sandbox.check();
     assert!(sandbox.ok(&["search", "zither"]).contains("[zither]"));
+    // And from the first sync on.
+    fs::remove_file(sandbox.database()).unwrap();
+    sandbox.sync_with(&["--index-tool-output"]);
+    sandbox.ok(&["check", "--deep"]);
+    assert!(sandbox.ok(&["search", "zither"]).contains("[zither]"));
+}
+
+#[test]
+fn the_index_is_filled_again_when_the_view_of_searchable_texts_changes() {
+    let sandbox = Sandbox::new();
+    let line = r#"{"parentUuid":null,"uuid":"a","type":"user","sessionId":"s","message":{"role":"user","content":"a rare word: xylophone"}}"#;
+    sandbox.write("projects/-w/a.jsonl", format!("{line}\n"));
+    sandbox.sync();
+    // As a program with another definition left it.
+    rusqlite::Connection::open(sandbox.database())
+        .unwrap()
+        .execute_batch(
+            "drop view search_texts;
+            create view search_texts as select block_id, message_id, 'zither' as text from content_blocks;
+            insert into search (search) values ('delete-all');
+            insert into search (rowid, text) select block_id, text from search_texts;",
+        )
+        .unwrap();
+    // Its last line makes the message another one, so the text that was indexed is taken out of the index.
+    sandbox.write(
+        "projects/-w/a.jsonl",
+        format!("{line}\n{}\n", line.replace("xylophone", "dulcimer")),
+    );
+    sandbox.sync();
+    sandbox.check();
+    sandbox.ok(&["check", "--deep"]);
+    assert!(sandbox.ok(&["search", "dulcimer"]).contains("[dulcimer]"));
+    for word in ["zither", "xylophone"] {
+        assert!(sandbox.ok(&["search", word]).contains("nothing says"));
+    }
 }
 
 #[test]

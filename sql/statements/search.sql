@@ -1,54 +1,34 @@
--- name: all_blocks_are_indexed
-update indexed_blocks
-set last_block_id = (select coalesce(max(block_id), 0) from content_blocks);
-
 -- name: enlarge_search_buffer
 -- The words of 8 MB are sorted at once, not of 1 MB: there is less to merge.
 insert into search (search, rank) values ('hashsize', 8388608);
 
 -- name: index_anew
--- Fills the full-text index from the texts alone.
+-- Fills the full-text index again, but for the blocks that are not in it yet.
 insert into search (search) values ('delete-all');
 insert into search (rowid, text)
 select block_id, text
 from search_texts
-where text is not null;
+where text is not null
+    and block_id <= (select last_block_id from indexed_blocks);
 
 -- name: index_block
--- Puts the words of a block into the index, after it has changed.
+-- Puts the text of a block into the index, after it has changed.
 insert into search (rowid, text)
-select content_blocks.block_id, substr(coalesce(
-    content_blocks.text,
-    tool_uses.command,
-    case when exists (select 1 from settings where setting = 'index_tool_output') then tool_results.content end
-), 1, 1000000) as words
-from content_blocks
-left join tool_uses on tool_uses.block_id = content_blocks.block_id
-left join tool_results on tool_results.block_id = content_blocks.block_id
-where content_blocks.block_id = ?1
-    and content_blocks.block_id <= (select last_block_id from indexed_blocks)
-    and words is not null
+select block_id, text
+from search_texts
+where block_id = ?1
+    and block_id <= (select last_block_id from indexed_blocks)
+    and text is not null
 
 -- name: index_tool_output
--- Puts the outputs of tools into the index, from now on and of what is there.
-insert into search (rowid, text)
-select tool_results.block_id, substr(tool_results.content, 1, 1000000)
-from tool_results
-where tool_results.content is not null
-    and not exists (select 1 from settings where setting = 'index_tool_output');
-
+-- Makes the output of tools searchable from now on. What is already in the database is indexed by index_anew.
 insert or ignore into settings (setting, value)
-values ('index_tool_output', '1');
+values ('index_tool_output', '1')
 
 -- name: list_indexed_words
 -- Every word of the full-text index, with the block and the place in it.
 select term, doc, "offset"
 from temp.indexed_words
-
--- name: put_search_head
--- What the index that was written without SQLite holds. Its tables are those of FTS5.
-insert or replace into search_data (id, block)
-values (?1, ?2)
 
 -- name: search
 -- The best matches, newest first among equals. The marks around matches are private characters that no text has.
@@ -89,31 +69,19 @@ order by search.rank, messages.sent_at desc
 limit :limit
 
 -- name: unindex_block
--- Takes the words of a block out of the index, before it changes.
+-- Takes the text of a block out of the index, before it changes.
 insert into search (search, rowid, text)
-select 'delete', content_blocks.block_id, substr(coalesce(
-    content_blocks.text,
-    tool_uses.command,
-    case when exists (select 1 from settings where setting = 'index_tool_output') then tool_results.content end
-), 1, 1000000) as words
-from content_blocks
-left join tool_uses on tool_uses.block_id = content_blocks.block_id
-left join tool_results on tool_results.block_id = content_blocks.block_id
-where content_blocks.block_id = ?1
-    and content_blocks.block_id <= (select last_block_id from indexed_blocks)
-    and words is not null
+select 'delete', block_id, text
+from search_texts
+where block_id = ?1
+    and block_id <= (select last_block_id from indexed_blocks)
+    and text is not null
 
 -- name: unindex_message
--- Takes the words of a message out of the index, before its blocks change.
+-- Takes the texts of a message out of the index, before its blocks change.
 insert into search (search, rowid, text)
-select 'delete', content_blocks.block_id, substr(coalesce(
-    content_blocks.text,
-    tool_uses.command,
-    case when exists (select 1 from settings where setting = 'index_tool_output') then tool_results.content end
-), 1, 1000000) as words
-from content_blocks
-left join tool_uses on tool_uses.block_id = content_blocks.block_id
-left join tool_results on tool_results.block_id = content_blocks.block_id
-where content_blocks.message_id = ?1
-    and content_blocks.block_id <= (select last_block_id from indexed_blocks)
-    and words is not null
+select 'delete', block_id, text
+from search_texts
+where message_id = ?1
+    and block_id <= (select last_block_id from indexed_blocks)
+    and text is not null

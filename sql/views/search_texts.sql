@@ -1,6 +1,6 @@
 create view search_texts as
--- One row per block that can be found by its words; what the table search is an index of. Of a longer text only the first
--- 1,000,000 characters are in it. The same rule stands in sql/statements/search.sql and sql/derive/60_search.sql.
+-- One row per block; `text` is what the table `search` finds it by: the first 1,000,000 characters. This view alone decides
+-- what can be searched: the index is filled from it, and again when the view changes.
 select
     content_blocks.block_id,
     content_blocks.message_id,

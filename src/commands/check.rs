@@ -330,6 +330,7 @@ fn other_words(copied: &Connection) -> Result<Vec<String>> {
         Ok(before) => before,
         Err(error) => return Ok(vec![error.to_string()]),
     };
+    copied.execute_batch(sql::CREATE_TOUCHED)?;
     copied.execute_batch(sql::INDEX_ANEW)?;
     let after = words()?;
     copied.execute_batch("drop table temp.indexed_words")?;

@@ -1,8 +1,11 @@
 //! A new database: its tables and indexes, each when it is cheapest to make, and what must hold before it is put in its place.
 
 use super::files::{beside, open_private, sync_file};
+use super::refresh::refresh_views;
 use super::sqlite_file::PAGE_BYTES;
-use super::{APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, answer, connect, statements};
+use super::{
+    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, statements,
+};
 use crate::error::{Error, Result};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
@@ -68,6 +71,8 @@ pub fn create(path: &Path) -> Result<Connection> {
     create_stage(&connection, Stage::Empty)?;
     create_stage(&connection, Stage::Loaded)?;
     connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
+    // The statements of the loader read the view search_texts.
+    refresh_views(&connection, VIEWS)?;
     Ok(connection)
 }
 
@@ -284,6 +289,7 @@ mod tests {
         connection
             .execute_batch(statements::CREATE_TOUCHED)
             .unwrap();
+        refresh_views(&connection, VIEWS).unwrap();
         for statement in [
             statements::DELETE_BLOCKS_OF_MESSAGE,
             statements::DELETE_COPIES,

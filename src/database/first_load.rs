@@ -47,8 +47,6 @@ pub struct FirstLoad {
     /// next files, and only then they have keys: in a new table rows stand in the order of these.
     echoes: BTreeMap<String, NewResponse<'static>>,
     echoed_lines: usize,
-    /// Whether the outputs of tools can be found by their words.
-    is_output_searched: bool,
     rest: Rest,
 }
 
@@ -127,9 +125,6 @@ impl FirstLoad {
             .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
             .collect::<rusqlite::Result<_>>()?;
         drop(statement);
-        let is_output_searched = connection
-            .prepare(sql::FIND_SETTING)?
-            .exists(["index_tool_output"])?;
         Ok(FirstLoad {
             file: SqliteFile::new(connection, path)?,
             sources,
@@ -145,7 +140,6 @@ impl FirstLoad {
             open: Open::default(),
             echoes: BTreeMap::new(),
             echoed_lines: 0,
-            is_output_searched,
             rest: Rest::default(),
         })
     }
@@ -166,8 +160,8 @@ impl FirstLoad {
         let mut open = std::mem::take(&mut self.open);
         self.write_echoes(&mut open.responses)?;
         let FirstLoad { file, rest, .. } = self;
-        let search_heads = file.finish(pipeline)?;
-        Ok(HandOver { rest, search_heads })
+        file.finish(pipeline)?;
+        Ok(HandOver { rest })
     }
 
     fn new_file(&mut self, version: &FileVersion) -> File {
@@ -419,15 +413,6 @@ impl FirstLoad {
         block.block_id = self.last_block_id;
         block.message_id = message.message_id;
         self.file.insert(block)?;
-        // As in the view search_texts.
-        let command = || rows.tool_use.as_ref()?.command.as_deref();
-        let output = || match self.is_output_searched {
-            true => rows.tool_result.as_ref()?.content.as_deref(),
-            false => None,
-        };
-        if let Some(text) = block.text.as_deref().or_else(command).or_else(output) {
-            self.file.index_text(block.block_id, text)?;
-        }
         if let Some(mut call) = rows.tool_use.take() {
             call.message_id = message.message_id;
             call.block_id = block.block_id;
@@ -727,7 +712,6 @@ impl Rest {
 /// What a first load leaves to be done.
 pub struct HandOver {
     rest: Rest,
-    search_heads: Vec<(i64, Vec<u8>)>,
 }
 
 impl HandOver {
@@ -738,10 +722,6 @@ impl HandOver {
         loader.begin()?;
         loader.connection.execute_batch(sql::RESOLVE_ALL)?;
         let connection = loader.connection;
-        for head in self.search_heads {
-            connection.execute(sql::PUT_SEARCH_HEAD, head)?;
-        }
-        connection.execute_batch(sql::ALL_BLOCKS_ARE_INDEXED)?;
         let mut upsert = connection.prepare(sql::UPSERT_PROJECT)?;
         for name in &rest.projects {
             upsert.query_row([name], |_| Ok(()))?;

@@ -435,7 +435,9 @@ impl<'c> Loader<'c> {
     /// Makes the outputs of tools searchable too.
     pub fn index_tool_output(&mut self) -> Result<()> {
         self.begin()?;
-        self.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
+        if self.connection.execute(sql::INDEX_TOOL_OUTPUT, [])? > 0 {
+            self.connection.execute_batch(sql::INDEX_ANEW)?;
+        }
         Ok(())
     }
 

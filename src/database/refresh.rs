@@ -44,7 +44,11 @@ fn refreshed_with() -> String {
 pub(super) fn refresh(connection: &Connection) -> Result<()> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
+    let searched = search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
+    if searched.is_some() && searched != search_texts(connection)? {
+        connection.execute_batch(statements::INDEX_ANEW)?;
+    }
     refresh_bi(connection)?;
     let known: Option<String> = connection
         .query_row(statements::FIND_SETTING, ["refreshed_with"], |row| {
@@ -90,6 +94,14 @@ fn bi_basis(connection: &Connection) -> Result<String> {
         hasher.update(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
     }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// The definition of the view that the search index is filled from. The index only makes sense with the view it was filled from:
+/// FTS5 takes a text out of it by being told that text again.
+fn search_texts(connection: &Connection) -> Result<Option<String>> {
+    let views = our_views(connection)?.into_iter();
+    let mut definitions = views.filter_map(|(name, sql)| (name == "search_texts").then_some(sql));
+    Ok(definitions.next())
 }
 
 /// Views of older versions that this one has no more.

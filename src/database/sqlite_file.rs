@@ -7,7 +7,6 @@
 
 mod pages;
 mod records;
-mod search;
 mod sorter;
 
 use crate::database::folder_of;
@@ -15,11 +14,10 @@ use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::rows::{Insert, ROW_TABLES, Row};
 use foldhash::HashMap;
-use pages::{IndexTree, PageFile, TableTree, lock};
-use records::{KeyReader, Record, put_varint};
+use pages::{IndexTree, PageFile, TableTree};
+use records::{KeyReader, Record};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use search::{Heads, Words};
 use sorter::{Sorter, Spill};
 use std::fs::OpenOptions;
 use std::io;
@@ -34,15 +32,11 @@ pub struct SqliteFile {
     file: PageFile,
     spill: Spill,
     tables: Vec<Table>,
-    /// Places of tables among these: of those that rows are of, once they were looked for; and of the sizes of texts.
+    /// Places among these of the tables that rows are of, once they were looked for.
     places: [Option<usize>; ROW_TABLES],
-    text_sizes: usize,
     /// Bytes of keys in memory.
     held: usize,
     record: Record,
-    words: Words,
-    /// What the structure of the search index begins with: the number of its configuration.
-    search_configuration: Vec<u8>,
 }
 
 /// So many bytes of keys are in memory at most.
@@ -110,11 +104,6 @@ impl SqliteFile {
     /// Takes a new database from SQLite, to fill those of its tables that are empty.
     pub fn new(connection: Connection, path: &Path) -> Result<SqliteFile> {
         let tables = read_schema(&connection)?;
-        let search_configuration = connection.query_row(
-            "select substr(block, 1, 4) from search_data where id = ?1",
-            [SEARCH_STRUCTURE],
-            |row| row.get(0),
-        )?;
         connection.close().map_err(|(_, error)| error)?;
         let file = OpenOptions::new()
             .write(true)
@@ -129,24 +118,10 @@ impl SqliteFile {
             file: PageFile::new(file, pages),
             spill: Spill::new(spill),
             places: [None; ROW_TABLES],
-            text_sizes: place(&tables, "search_docsize"),
             tables,
             held: 0,
             record: Record::default(),
-            words: Words::default(),
-            search_configuration,
         })
-    }
-
-    /// Makes a text searchable. Texts come in the order of their ids.
-    pub fn index_text(&mut self, id: i64, text: &str) -> Result<()> {
-        let added = self.words.add(id, text, &mut self.spill).and_then(|count| {
-            let mut size = Vec::with_capacity(9);
-            put_varint(&mut size, count);
-            let values = [ValueRef::Integer(id), ValueRef::Blob(&size)];
-            self.add(self.text_sizes, &["id", "sz"], &values)
-        });
-        added.map_err(|error| Error::io(&self.path)(error))
     }
 
     /// Adds a row to the table at a place. Without a key of its own it gets the next one.
@@ -203,16 +178,9 @@ impl SqliteFile {
         Ok(())
     }
 
-    /// Writes what is left of the tables, and the indexes. Then the file is a database again, but for rows of `search_data`
-    /// that are returned: they come first in it, and are known last.
-    pub fn finish(mut self, pipeline: &Pipeline) -> Result<Vec<(i64, Vec<u8>)>> {
+    /// Writes what is left of the tables, and the indexes. Then the file is a database again.
+    pub fn finish(mut self, pipeline: &Pipeline) -> Result<()> {
         let path = self.path;
-        let mut parts = Vec::new();
-        if !self.words.is_empty() {
-            let root = |table| self.tables[place(&self.tables, table)].root;
-            let roots = ["search_data", "search_idx"].map(root);
-            parts.push(Part::Search(Box::new(self.words), roots));
-        }
         let mut indexes = Vec::new();
         for table in self.tables {
             if table.last_rowid == 0 {
@@ -226,79 +194,11 @@ impl SqliteFile {
         }
         // The longest first, so that no thread is left with it at the end.
         indexes.sort_by_key(|index| std::cmp::Reverse(index.keys.size()));
-        parts.extend(indexes.into_iter().map(Part::Index));
         let (file, spill) = (Mutex::new(self.file), self.spill);
-        let heads = Mutex::new(None);
-        pipeline.for_each(parts, |part| match part {
-            Part::Index(index) => index.write(&file, &spill, &path),
-            Part::Search(words, roots) => {
-                let written = write_search(*words, roots, &file, &spill);
-                let written = written.map_err(Error::io(&path))?;
-                *heads.lock().expect(NO_PANIC) = Some(written);
-                Ok(())
-            }
-        })?;
-        let file = file.into_inner().expect(NO_PANIC);
-        file.finish().map_err(Error::io(&path))?;
-        let heads: Option<Heads> = heads.into_inner().expect(NO_PANIC);
-        Ok(heads.map_or(Vec::new(), |heads| {
-            let structure = [self.search_configuration, heads.structure].concat();
-            vec![
-                (SEARCH_AVERAGES, heads.averages),
-                (SEARCH_STRUCTURE, structure),
-            ]
-        }))
+        pipeline.for_each(indexes, |index| index.write(&file, &spill, &path))?;
+        let file = file.into_inner().expect("nobody panics with it");
+        file.finish().map_err(Error::io(&path))
     }
-}
-
-/// What is written when all rows are in.
-enum Part {
-    Index(Index),
-    /// The words, and the roots of the tables they go to: pages, and what leads to them.
-    Search(Box<Words>, [u32; 2]),
-}
-
-/// Why a lock is not poisoned.
-const NO_PANIC: &str = "nobody panics with it";
-
-/// Keys in `search_data`.
-const SEARCH_AVERAGES: i64 = 1;
-const SEARCH_STRUCTURE: i64 = 10;
-
-fn write_search(
-    words: Words,
-    roots: [u32; 2],
-    file: &Mutex<PageFile>,
-    spill: &Spill,
-) -> io::Result<Heads> {
-    let (mut pages, mut dividers) = (TableTree::new(), IndexTree::new());
-    let mut record = Record::default();
-    let (mut divider_record, mut divider_bytes) = (Record::default(), Vec::new());
-    let heads = words.finish(
-        spill,
-        |key, page| {
-            let values = [ValueRef::Null, ValueRef::Blob(page)];
-            let length = record.fill(values.into_iter());
-            pages.add(&mut lock(file), key, length, |payload| {
-                record.write(|number| values[number], |bytes| payload.write(bytes));
-            })
-        },
-        |segment, divider, page| {
-            let values = [
-                ValueRef::Integer(segment),
-                ValueRef::Blob(divider),
-                ValueRef::Integer(page),
-            ];
-            divider_record.fill(values.into_iter());
-            divider_bytes.clear();
-            let put = |bytes: &[u8]| divider_bytes.extend_from_slice(bytes);
-            divider_record.write(|number| values[number], put);
-            dividers.add(file, &divider_bytes)
-        },
-    )?;
-    pages.finish(&mut lock(file), roots[0])?;
-    dividers.finish(file, roots[1])?;
-    Ok(heads)
 }
 
 /// Where a table of the schema stands.

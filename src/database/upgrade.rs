@@ -4,9 +4,9 @@
 //! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL, have a
 //! default, or be listed in [`GAINED`]. `archive_chunks` keeps its meaning for ever.
 
-use super::SCHEMA_VERSION;
 use super::create::{created, schema_statements};
 use super::refresh::refresh_views;
+use super::{SCHEMA_VERSION, VIEWS};
 use crate::error::Result;
 use rusqlite::Connection;
 
@@ -55,6 +55,8 @@ pub(super) fn replace_tables(connection: &Connection) -> Result<()> {
             Some(_) => replace_kept(connection, name, statement)?,
         }
     }
+    // The statements of the loader read the view search_texts.
+    refresh_views(connection, VIEWS)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     Ok(())
 }

@@ -479,6 +479,6 @@ impl IndexTree {
 }
 
 /// Locks a file that several add to.
-pub fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
+fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
     file.lock().expect("nobody panics while pages are added")
 }

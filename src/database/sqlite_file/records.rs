@@ -21,23 +21,6 @@ pub fn put_varint(out: &mut Vec<u8>, value: u64) {
     out.push(value as u8 & 0x7f);
 }
 
-/// Takes a number that was written so.
-pub fn take_varint(bytes: &mut &[u8]) -> u64 {
-    let mut value = 0;
-    for number in 1.. {
-        let (byte, rest) = bytes.split_first().expect("a number has its end");
-        *bytes = rest;
-        if number == 9 {
-            return value << 8 | u64::from(*byte);
-        }
-        value = value << 7 | u64::from(byte & 0x7f);
-        if *byte < 0x80 {
-            break;
-        }
-    }
-    value
-}
-
 /// How many bytes a number takes.
 pub fn varint_length(value: u64) -> usize {
     match value {
@@ -311,6 +294,23 @@ mod tests {
             let (mut reader, key) = (KeyReader::default(), key(&values));
             prop_assert_eq!(reader.record(&key, 2).0, record(&values));
         }
+    }
+
+    /// Takes a number that was written so.
+    fn take_varint(bytes: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for number in 1.. {
+            let (byte, rest) = bytes.split_first().expect("a number has its end");
+            *bytes = rest;
+            if number == 9 {
+                return value << 8 | u64::from(*byte);
+            }
+            value = value << 7 | u64::from(byte & 0x7f);
+            if *byte < 0x80 {
+                break;
+            }
+        }
+        value
     }
 
     #[test]

@@ -66,17 +66,10 @@ struct Run {
 impl Sorter {
     /// Adds the key of some values. Returns how much memory it takes.
     pub fn add<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
-        self.add_with(|bytes| {
-            for value in values {
-                put_key(bytes, value);
-            }
-        })
-    }
-
-    /// Adds a key whose bytes are appended by `put`. Returns how much memory it takes.
-    pub fn add_with(&mut self, put: impl FnOnce(&mut Vec<u8>)) -> usize {
         let start = self.bytes.len();
-        put(&mut self.bytes);
+        for value in values {
+            put_key(&mut self.bytes, value);
+        }
         let key = &self.bytes[start..];
         let mut beginning = [0; 8];
         let length = key.len().min(8);
