@@ -5,7 +5,8 @@
 --
 -- Conventions: times are UTC text like 2026-01-31T09:15:00.000Z; a column of our own words names the field of the
 -- source in its comment; whatever has no column of its own stands in the `*_json` column of its row; a NULL means
--- "not said in the source". A reference whose target is not in the database keeps its text and has a NULL key.
+-- "not said in the source". A count that is negative or above 2^40, and a cost that is negative or above 1,000,000 USD, stay
+-- JSON: sums of them would overflow or depend on the order of rows. A reference whose target is not in the database keeps its text and has a NULL key.
 -- The whole text of a message stands in content_blocks.text, that of a tool result in tool_results.content, the input of a
 -- call in tool_uses.input_json. A column that repeats a text, or a part of it, has at most 1,000,000 characters of it.
 -- Every table has a natural key, declared or indexed as `unique` or a text primary key: integer keys follow the order of

@@ -13,8 +13,8 @@ mod usage;
 pub use block::{Block, Content, ContentOf, Part, PartContent, Source};
 pub(crate) use json::object;
 pub use json::{
-    Json, Lenient, Object, Opened, Rest, flag as json_flag, number as json_number, parse_object,
-    push_string, text as json_text,
+    GREATEST_COUNT, Json, Lenient, Object, Opened, Rest, cost as json_cost, count as json_count,
+    flag as json_flag, number as json_number, parse_object, push_string, text as json_text,
 };
 pub use message::Message;
 pub use reader::{NotJson, Raw, Reader, list as json_list};
@@ -83,7 +83,7 @@ json::object! {
         "sessionKind" => session_kind: text,
         "teamName" => team_name: text,
         "agentName" => agent_name: text,
-        "durationMs" => duration_ms: number,
+        "durationMs" => duration_ms: count,
         /// Up to 1.0.3.
         "costUSD" => cost_usd: raw,
         /// On the prompt that hands an accepted plan to a new session.
@@ -117,7 +117,7 @@ json::object! {
     pub struct HistoryLine {
         "display" => display: long_text,
         /// Milliseconds since 1970.
-        "timestamp" => timestamp: number,
+        "timestamp" => timestamp: milliseconds,
         "project" => project: text,
         /// Absent in older lines.
         "sessionId" => session_id: text,

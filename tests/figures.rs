@@ -68,8 +68,18 @@ fn a_tool_or_model_without_a_name_and_one_named_nothing_agree_with_the_bi_tables
 }
 
 #[test]
-fn costs_of_any_size_add_up() {
-    let costs = [1e15, 0.1, 1e-9, 123_456_789.123_456_7, 9e14, 0.3];
+fn costs_of_any_size_add_up_and_those_that_cannot_stay_json() {
+    let costs = [
+        1e6,
+        0.1,
+        1e-9,
+        123_456.123_456_7,
+        9e5,
+        0.3,
+        1e15,
+        -1.0,
+        1e300,
+    ];
     let lines: Vec<_> = costs
         .iter()
         .enumerate()
@@ -81,7 +91,86 @@ fn costs_of_any_size_add_up() {
         .collect();
     let sandbox = session(&lines);
     assert_eq!(
-        sandbox.count("select count(*) from response_costs where cost_usd > 0"),
-        costs.len() as i64
+        sandbox.count("select count(*) from api_responses where recorded_cost_usd >= 0"),
+        6
     );
+    assert_eq!(
+        sandbox.query(
+            "select uuid from messages where extra_json ->> '$.costUSD' is not null order by uuid"
+        ),
+        ["u6", "u7", "u8"]
+    );
+}
+
+/// Two rows of it are more than 64 bits hold.
+const HUGE: i64 = i64::MAX;
+
+#[test]
+fn numbers_whose_sum_overflows_stay_json_and_stop_no_sync() {
+    let usage = json!({
+        "input_tokens": HUGE, "output_tokens": HUGE, "cache_read_input_tokens": -1, "cache_creation_input_tokens": HUGE,
+        "cache_creation": {"ephemeral_5m_input_tokens": HUGE, "ephemeral_1h_input_tokens": HUGE},
+        "server_tool_use": {"web_search_requests": HUGE}, "output_tokens_details": {"thinking_tokens": HUGE},
+        "iterations": [{"type": "advisor_message", "model": "m", "input_tokens": HUGE, "output_tokens": HUGE}],
+    });
+    let returned = json!({"durationMs": HUGE, "persistedOutputSize": HUGE, "bytes": HUGE, "codeText": "OK", "searchCount": HUGE,
+        "filePath": "/w/a", "gitDiff": {"additions": HUGE, "deletions": HUGE}});
+    let hooks =
+        json!([{"command": "h", "durationMs": HUGE}, {"command": "h", "durationMs": "HUGE"}]);
+    let mut lines = Vec::new();
+    for number in 0..2 {
+        let id = |kind: &str| format!("{kind}{number}");
+        lines.push(response(
+            &id("r"),
+            &id("m"),
+            5,
+            json!({"durationMs": HUGE, "message": {"id": id("m"), "model": "m", "usage": usage, "content": []}}),
+        ));
+        lines.push(call(
+            &id("c"),
+            &id("t"),
+            "Edit",
+            json!({"file_path": "/w/a"}),
+        ));
+        lines.push(answer(
+            &id("a"),
+            &id("t"),
+            json!("ok"),
+            json!({"toolUseResult": returned}),
+        ));
+        lines.push(record(
+            &id("h"),
+            None,
+            json!({"type": "system", "subtype": "stop_hook_summary", "hookInfos": hooks, "durationMs": HUGE}),
+        ));
+    }
+    let sandbox = session(&lines);
+    let statistics = json!({"dailyActivity": [{"date": "2026-01-10", "messageCount": HUGE}],
+        "dailyModelTokens": [{"date": "2026-01-10", "tokensByModel": {"m": HUGE}}],
+        "modelUsage": {"m": {"inputTokens": HUGE, "costUSD": 1e300}}, "totalSessions": HUGE});
+    sandbox.write("stats-cache.json", statistics.to_string());
+    sandbox.sync();
+    sandbox.check();
+    for (column, table) in [
+        ("output_tokens", "api_responses"),
+        ("output_tokens", "usage_lines"),
+        ("duration_ms", "messages"),
+        ("duration_ms", "tool_results"),
+        ("message_count", "usage_statistics"),
+    ] {
+        let kept = format!("select count(*) from {table} where {column} is not null");
+        assert_eq!(sandbox.count(&kept), 0, "{kept}");
+    }
+    let json = sandbox
+        .query("select extra_json from usage_lines limit 1")
+        .concat();
+    assert_eq!(json.matches(&HUGE.to_string()).count(), 9, "{json}");
+    let json = sandbox
+        .query("select group_concat(extra_json) from usage_statistics")
+        .concat();
+    assert_eq!(json.matches(&HUGE.to_string()).count(), 4, "{json}");
+    for (view, _) in cc_etl::database::VIEWS {
+        let view = view.trim_end_matches(".sql");
+        sandbox.query(&format!("select * from {view}"));
+    }
 }

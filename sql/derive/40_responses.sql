@@ -24,25 +24,12 @@ select
     usage_lines.api_response_id,
     iterations.key as iteration_number,
     json_extract(iterations.value, '$.model') as model,
-    -- What is no whole number counts as not said.
-    case json_type(iterations.value, '$.input_tokens')
-        when 'integer' then json_extract(iterations.value, '$.input_tokens')
-    end as input_tokens,
-    case json_type(iterations.value, '$.output_tokens')
-        when 'integer' then json_extract(iterations.value, '$.output_tokens')
-    end as output_tokens,
-    case json_type(iterations.value, '$.cache_creation_input_tokens')
-        when 'integer' then json_extract(iterations.value, '$.cache_creation_input_tokens')
-    end as cache_write_tokens,
-    case json_type(iterations.value, '$.cache_creation.ephemeral_5m_input_tokens')
-        when 'integer' then json_extract(iterations.value, '$.cache_creation.ephemeral_5m_input_tokens')
-    end as cache_write_5m_tokens,
-    case json_type(iterations.value, '$.cache_creation.ephemeral_1h_input_tokens')
-        when 'integer' then json_extract(iterations.value, '$.cache_creation.ephemeral_1h_input_tokens')
-    end as cache_write_1h_tokens,
-    case json_type(iterations.value, '$.cache_read_input_tokens')
-        when 'integer' then json_extract(iterations.value, '$.cache_read_input_tokens')
-    end as cache_read_tokens
+    count_of(iterations.value -> '$.input_tokens') as input_tokens,
+    count_of(iterations.value -> '$.output_tokens') as output_tokens,
+    count_of(iterations.value -> '$.cache_creation_input_tokens') as cache_write_tokens,
+    count_of(iterations.value -> '$.cache_creation.ephemeral_5m_input_tokens') as cache_write_5m_tokens,
+    count_of(iterations.value -> '$.cache_creation.ephemeral_1h_input_tokens') as cache_write_1h_tokens,
+    count_of(iterations.value -> '$.cache_read_input_tokens') as cache_read_tokens
 from touched_responses
 cross join usage_lines using (api_response_id)
 cross join json_each(usage_lines.extra_json, '$.iterations') as iterations

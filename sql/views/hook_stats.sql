@@ -50,7 +50,7 @@ select
     sum(is_cancelled) as cancelled_count,
     cast(avg(duration_ms) as integer) as mean_duration_ms,
     max(duration_ms) as max_duration_ms,
-    sum(duration_ms) as total_duration_ms,
+    cast(sum(cast(duration_ms as real)) as integer) as total_duration_ms, -- as real, which does not overflow
     min(sent_at) as first_run_at,
     max(sent_at) as last_run_at
 from runs

@@ -1,5 +1,6 @@
 //! Functions that the scripts under sql/derive call and SQL has no words for.
 
+use crate::record::json_count;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
 
@@ -27,6 +28,10 @@ pub fn register(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("priced_model", 1, flags, |context| {
         let name: Option<String> = context.get(0)?;
         Ok(name.map(|name| priced_model(&name)))
+    })?;
+    connection.create_scalar_function("count_of", 1, flags, |context| {
+        let json = context.get_raw(0).as_str_or_null()?;
+        Ok(json.and_then(json_count))
     })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;

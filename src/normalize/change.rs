@@ -194,8 +194,8 @@ fn count_hunk(reader: &mut Reader<'_>) -> Result<(i64, i64), NotJson> {
 object! {
     /// `gitDiff`
     pub struct GitDiff {
-        "additions" => additions: number,
-        "deletions" => deletions: number,
+        "additions" => additions: count,
+        "deletions" => deletions: count,
     }
 }
 

@@ -4,7 +4,7 @@ use super::extra::Extra;
 use super::message::moment;
 use crate::decode::Reason;
 use crate::discover::{Kind, Place};
-use crate::record::{Raw, json_list, json_number, object, parse_object};
+use crate::record::{Raw, json_count, json_list, object, parse_object};
 use crate::rows::{
     AgentMeta, Document, MemoryNote, Paste, PastedContent, Plan, RejectedLine, Rows, SessionHint,
     Task, Todo, ToolResultFile, UsageStatistic, WorkflowRun,
@@ -165,7 +165,7 @@ object! {
         "worktreePath" => worktree_path: text,
         "worktreeBranch" => worktree_branch: text,
         "workflowPhase" => workflow_phase: text,
-        "spawnDepth" => spawn_depth: number,
+        "spawnDepth" => spawn_depth: count,
         "isFork" => is_fork: flag,
         "stoppedByUser" => is_stopped_by_user: flag,
     }
@@ -202,11 +202,11 @@ object! {
         "taskId" => task_id: text,
         "workflowName" => name: text,
         "status" => status: text,
-        "startTime" => start_time: number,
-        "durationMs" => duration_ms: number,
-        "agentCount" => agent_count: number,
-        "totalTokens" => total_tokens: number,
-        "totalToolCalls" => tool_call_count: number,
+        "startTime" => start_time: milliseconds,
+        "durationMs" => duration_ms: count,
+        "agentCount" => agent_count: count,
+        "totalTokens" => total_tokens: count,
+        "totalToolCalls" => tool_call_count: count,
     }
 }
 
@@ -247,7 +247,7 @@ object! {
         "firstPrompt" => first_prompt: long_text,
         "projectPath" => project_path: text,
         "gitBranch" => git_branch: text,
-        "messageCount" => message_count: number,
+        "messageCount" => message_count: count,
         "created" => created: raw,
         "modified" => modified: raw,
     }
@@ -304,8 +304,8 @@ object! {
         "dailyActivity" => daily_activity: raw,
         "dailyModelTokens" => daily_model_tokens: raw,
         "modelUsage" => model_usage: raw,
-        "totalSessions" => total_sessions: number,
-        "totalMessages" => total_messages: number,
+        "totalSessions" => total_sessions: count,
+        "totalMessages" => total_messages: count,
     }
 }
 
@@ -313,9 +313,9 @@ object! {
     /// An element of `dailyActivity` or `dailyModelTokens`.
     pub struct Day {
         "date" => date: text,
-        "messageCount" => message_count: number,
-        "sessionCount" => session_count: number,
-        "toolCallCount" => tool_call_count: number,
+        "messageCount" => message_count: count,
+        "sessionCount" => session_count: count,
+        "toolCallCount" => tool_call_count: count,
         "tokensByModel" => tokens_by_model: raw,
     }
 }
@@ -323,12 +323,12 @@ object! {
 object! {
     /// A value of `modelUsage`.
     pub struct ModelUsage {
-        "inputTokens" => input_tokens: number,
-        "outputTokens" => output_tokens: number,
-        "cacheReadInputTokens" => cache_read_tokens: number,
-        "cacheCreationInputTokens" => cache_write_tokens: number,
-        "webSearchRequests" => web_search_count: number,
-        "costUSD" => cost_usd: raw,
+        "inputTokens" => input_tokens: count,
+        "outputTokens" => output_tokens: count,
+        "cacheReadInputTokens" => cache_read_tokens: count,
+        "cacheCreationInputTokens" => cache_write_tokens: count,
+        "webSearchRequests" => web_search_count: count,
+        "costUSD" => cost_usd: cost,
     }
 }
 
@@ -348,12 +348,15 @@ fn statistics(json: &str) -> Option<Vec<Document>> {
     let mut rows = Vec::new();
     for raw in list(statistics.daily_activity) {
         let day: Day = parse_object(&raw).unwrap_or_default();
+        let mut extra = Extra::default();
+        extra.push_rest(&day.rest);
         rows.push(UsageStatistic {
             scope: "day",
             activity_date: day.date.map(Into::into).unwrap_or_default(),
             message_count: day.message_count,
             session_count: day.session_count,
             tool_call_count: day.tool_call_count,
+            extra_json: extra.finish(),
             ..UsageStatistic::default()
         });
     }
@@ -364,11 +367,17 @@ fn statistics(json: &str) -> Option<Vec<Document>> {
             .and_then(|raw| parse_object(raw.get()).ok())
             .unwrap_or_default();
         for (model, tokens) in &models.rest {
+            let total_tokens = json_count(tokens.get());
+            let mut extra = Extra::default();
+            if total_tokens.is_none() {
+                extra.push("tokens", tokens.get());
+            }
             rows.push(UsageStatistic {
                 scope: "day_and_model",
                 activity_date: day.date.as_deref().unwrap_or_default().to_string(),
                 model: model.to_string(),
-                total_tokens: json_number(tokens.get()),
+                total_tokens,
+                extra_json: extra.finish(),
                 ..UsageStatistic::default()
             });
         }
@@ -389,7 +398,7 @@ fn statistics(json: &str) -> Option<Vec<Document>> {
             cache_read_tokens: usage.cache_read_tokens,
             cache_write_tokens: usage.cache_write_tokens,
             web_search_count: usage.web_search_count,
-            cost_usd: usage.cost_usd.and_then(|raw| raw.get().parse().ok()),
+            cost_usd: usage.cost_usd,
             extra_json: extra.finish(),
             ..UsageStatistic::default()
         });

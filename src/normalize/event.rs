@@ -97,7 +97,7 @@ object! {
     pub struct Backup {
         /// Null when the file did not exist.
         "backupFileName" => name: text,
-        "version" => version: number,
+        "version" => version: count,
         "backupTime" => time: text,
     }
 }

@@ -7,8 +7,8 @@ use super::unknown::Unknown;
 use super::{Position, agent_link, beginning, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
-    Content, ContentOf, Lenient, Message as EchoMessage, Opened, Raw, Record, Rest, json_number,
-    json_text, object, parse_object,
+    Content, ContentOf, Lenient, Message as EchoMessage, Opened, Raw, Record, Rest, json_cost,
+    json_number, json_text, object, parse_object,
 };
 use crate::rows::{
     Agent, AgentLink, BlockRows, Message, MessageRows, TaskNotification, Text, UnknownKind, Usage,
@@ -117,7 +117,7 @@ pub fn message<'a>(
         complete_usage(usage, &message);
         if !usage.line.is_progress {
             usage.line.visible_char_count = Some(content::visible_chars(&blocks));
-            usage.line.recorded_cost_usd = record.cost_usd.and_then(|raw| raw.get().parse().ok());
+            usage.line.recorded_cost_usd = record.cost_usd.and_then(|raw| json_cost(raw.get()));
         }
     }
     // Where no usage takes it up, it stays what it is.

@@ -5,7 +5,8 @@ use super::change::{self, Change};
 use super::extra::Extra;
 use super::outcome::{Ending, outcome};
 use crate::record::{
-    Opened, Part, Raw, json_flag, json_list, json_number, json_text, object, parse_object,
+    GREATEST_COUNT, Opened, Part, Raw, json_count, json_flag, json_list, json_text, object,
+    parse_object,
 };
 use crate::rows::{BlockRows, GitOperation, ToolResult, ToolUse, WebRequest};
 use std::borrow::Cow;
@@ -149,7 +150,7 @@ fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &
         denial_kind: carrier.denial_kind,
         feedback: carrier.feedback,
         is_interrupted: returned.flag("interrupted") == Some(true),
-        is_timed_out: returned.number("timedOutAfterMs").is_some(),
+        is_timed_out: returned.count("timedOutAfterMs").is_some(),
         is_background: returned.text("backgroundTaskId").is_some()
             || returned.text("status").as_deref() == Some("async_launched"),
     });
@@ -162,7 +163,7 @@ fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &
         .or_else(|| persisted_path(content).map(Cow::Borrowed));
     let name = path.as_deref().and_then(base_name);
     result.persisted_name = name.map(|name| name.to_string().into());
-    result.persisted_bytes = returned.number("persistedOutputSize");
+    result.persisted_bytes = returned.count("persistedOutputSize");
     result.agent_id = returned.text("agentId");
     result.workflow_run_id = returned.text("runId");
     result.background_task_id = returned.text("backgroundTaskId");
@@ -250,20 +251,21 @@ impl<'r, 'a> Returned<'r, 'a> {
         self.get(key).and_then(json_flag)
     }
 
-    fn number(&self, key: &str) -> Option<i64> {
-        self.get(key).and_then(json_number)
+    fn count(&self, key: &str) -> Option<i64> {
+        self.get(key).and_then(json_count)
     }
 
     /// How long the tool says it took.
     fn duration_ms(&self) -> Option<i64> {
         let milliseconds = self
-            .number("durationMs")
-            .or_else(|| self.number("totalDurationMs"));
+            .count("durationMs")
+            .or_else(|| self.count("totalDurationMs"));
         milliseconds.or_else(|| {
             let seconds: f64 = self.get("durationSeconds")?.parse().ok()?;
-            (0.0..1e12)
-                .contains(&seconds)
-                .then(|| (seconds * 1000.0).round() as i64)
+            let milliseconds = (seconds * 1000.0).round();
+            (0.0..=GREATEST_COUNT as f64)
+                .contains(&milliseconds)
+                .then_some(milliseconds as i64)
         })
     }
 
@@ -348,9 +350,9 @@ impl<'r, 'a> Returned<'r, 'a> {
             kind,
             url: self.text("url"),
             query: self.text("query"),
-            status_code: self.number("code"),
-            response_bytes: self.number("bytes"),
-            search_count: self.number("searchCount"),
+            status_code: self.count("code"),
+            response_bytes: self.count("bytes"),
+            search_count: self.count("searchCount"),
             duration_ms: self.duration_ms(),
             ..WebRequest::default()
         })
@@ -365,7 +367,7 @@ object! {
         "branch" => branch: text,
         "ref" => reference: text,
         "sha" => sha: text,
-        "number" => number: number,
+        "number" => number: count,
         "url" => url: text,
     }
 }

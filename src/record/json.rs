@@ -71,8 +71,9 @@ pub fn parse_object<'a, T: Object<'a>>(json: &'a str) -> Result<T, NotJson> {
 }
 
 /// Declares a struct for a JSON object. Field kinds:
-/// `text`, `flag`, `number` (short scalars), `nullable` (text or an explicit null), `long_text` (anything else is written again),
-/// `raw` (any value, as JSON), and the name of another struct.
+/// `text`, `flag` (short scalars), `count` (a whole number that can be summed), `cost`, `milliseconds` (a moment),
+/// `nullable` (text or an explicit null), `long_text` (anything else is written again), `raw` (any value, as JSON), and the
+/// name of another struct.
 macro_rules! object {
     (
         $(#[$meta:meta])*
@@ -133,7 +134,9 @@ macro_rules! field_type {
     (long_text) => { std::borrow::Cow<'a, str> };
     (nullable) => { Option<std::borrow::Cow<'a, str>> };
     (flag) => { bool };
-    (number) => { i64 };
+    (count) => { i64 };
+    (cost) => { f64 };
+    (milliseconds) => { i64 };
     (raw) => { $crate::record::reader::Raw<'a> };
     ($object:ident) => { $object<'a> };
 }
@@ -150,7 +153,13 @@ macro_rules! read_field {
     (flag, $reader:ident) => {
         $crate::record::json::read_scalar($reader, $crate::record::json::flag)?
     };
-    (number, $reader:ident) => {
+    (count, $reader:ident) => {
+        $crate::record::json::read_scalar($reader, $crate::record::json::count)?
+    };
+    (cost, $reader:ident) => {
+        $crate::record::json::read_scalar($reader, $crate::record::json::cost)?
+    };
+    (milliseconds, $reader:ident) => {
         $crate::record::json::read_scalar($reader, $crate::record::json::number)?
     };
     (raw, $reader:ident) => {
@@ -339,6 +348,24 @@ pub fn flag(json: &str) -> Option<bool> {
     }
 }
 
+/// The greatest count that has a column: eight million rows of it still sum to less than 2^63, where SQLite's `sum()` of
+/// integers fails. No response has a trillion tokens, and a trillion milliseconds are 34 years.
+pub const GREATEST_COUNT: i64 = 1 << 40;
+
+/// A number of tokens, milliseconds, bytes and the like. One that is negative or too large to be summed stays JSON.
+pub fn count(json: &str) -> Option<i64> {
+    number(json).filter(|number| (0..=GREATEST_COUNT).contains(number))
+}
+
+/// The greatest cost that has a column. Sums of costs beyond it would depend on the order of their rows.
+const GREATEST_COST_USD: f64 = 1e6;
+
+/// A cost in USD. One that is negative or too large to be summed stays JSON.
+pub fn cost(json: &str) -> Option<f64> {
+    let cost = json.parse().ok()?;
+    (0.0..=GREATEST_COST_USD).contains(&cost).then_some(cost)
+}
+
 /// A whole number, also one written as 12.0 or, as some gateways do, as a string.
 pub fn number(json: &str) -> Option<i64> {
     let digits = json.trim_matches('"');
@@ -360,7 +387,7 @@ mod tests {
         pub struct Sample {
             "name" => name: text,
             "is" => is: flag,
-            "n" => n: number,
+            "n" => n: count,
             "up" => up: nullable,
             "long" => long: long_text,
         }
@@ -402,6 +429,18 @@ mod tests {
             ("null", None),
         ] {
             assert_eq!(number(json), value, "{json}");
+        }
+    }
+
+    #[test]
+    fn counts_and_costs_that_cannot_be_summed_stay_json() {
+        assert_eq!(count("1099511627776"), Some(GREATEST_COUNT));
+        for json in ["1099511627777", "9223372036854775807", "-1", "0.5", "1e15"] {
+            assert_eq!(count(json), None, "{json}");
+        }
+        assert_eq!(cost("0.25"), Some(0.25));
+        for json in ["-0.25", "1e7", "1e999", "NaN", "\"1\""] {
+            assert_eq!(cost(json), None, "{json}");
         }
     }
 

@@ -6,12 +6,12 @@ json::object! {
     /// `message.usage`.
     pub struct Usage {
         /// Uncached input only.
-        "input_tokens" => input_tokens: number,
+        "input_tokens" => input_tokens: count,
         /// Thinking included.
-        "output_tokens" => output_tokens: number,
+        "output_tokens" => output_tokens: count,
         /// All cache writes; could be 0 while the split below is not, before 2.1.152.
-        "cache_creation_input_tokens" => cache_write_tokens: number,
-        "cache_read_input_tokens" => cache_read_tokens: number,
+        "cache_creation_input_tokens" => cache_write_tokens: count,
+        "cache_read_input_tokens" => cache_read_tokens: count,
         /// Since about 1.0.98: the writes by how long they live.
         "cache_creation" => cache_creation: CacheCreation,
         /// 0 for Claude Code's own WebSearch, which runs in a call of its own.
@@ -29,21 +29,21 @@ json::object! {
 json::object! {
     /// `usage.cache_creation`.
     pub struct CacheCreation {
-        "ephemeral_5m_input_tokens" => five_minutes: number,
-        "ephemeral_1h_input_tokens" => one_hour: number,
+        "ephemeral_5m_input_tokens" => five_minutes: count,
+        "ephemeral_1h_input_tokens" => one_hour: count,
     }
 }
 
 json::object! {
     /// `usage.server_tool_use`.
     pub struct ServerToolUse {
-        "web_search_requests" => web_search_requests: number,
+        "web_search_requests" => web_search_requests: count,
     }
 }
 
 json::object! {
     /// `usage.output_tokens_details`.
     pub struct OutputDetails {
-        "thinking_tokens" => thinking_tokens: number,
+        "thinking_tokens" => thinking_tokens: count,
     }
 }
