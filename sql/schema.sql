@@ -36,6 +36,7 @@ create table files (
     project_id integer references projects (project_id) deferrable initially deferred, -- the folder under projects/ it lies in
     path text not null, -- relative to the home, with '/'; bytes that are not UTF-8 are written as \xNN
     path_bytes blob, -- the path itself, only when it is not UTF-8
+    archived_hash blob, -- running hash of its chunks, which every sync must extend; NULL while nothing is archived
     kind text not null check (kind in (
         'session', 'agent', 'journal', 'transcript', 'history', 'todo', 'task', 'plan', 'tool_result', 'paste',
         'file_backup', 'statistics', 'session_index', 'agent_meta', 'workflow', 'memory', 'other'

@@ -34,6 +34,9 @@ fn compressor() -> io::Result<Compressor<'static>> {
     Ok(compressor)
 }
 
+/// A BLAKE3 hash.
+pub type Hash = [u8; 32];
+
 /// A piece of a file as the archive keeps it.
 #[derive(Debug)]
 pub struct Chunk {
@@ -46,15 +49,22 @@ pub struct Chunk {
     /// The compressed bytes.
     pub content: Vec<u8>,
     /// Hash of the bytes before compression.
-    pub hash: [u8; 32],
+    pub hash: Hash,
+    /// Hash of the bytes that were in the archive before, if there were any. The chunk may only replace one with this hash.
+    pub known_hash: Option<Hash>,
+    /// The running hash of the file up to the end of the chunk.
+    pub running_hash: Hash,
 }
 
-/// The chunk for the bytes at a position, of which the first `known` were there before.
-pub fn pack(position: u64, bytes: &[u8], known: u64) -> Chunk {
+/// The chunk for the bytes at a position, of which the first `known` were there before. The running hash depends on the
+/// chunks before it: whoever has those sets it.
+pub fn pack(position: u64, bytes: &[u8], known: usize) -> Chunk {
     Chunk {
         position,
         byte_length: bytes.len() as u64,
-        new_bytes: bytes.len() as u64 - known,
+        new_bytes: (bytes.len() - known) as u64,
+        known_hash: (known > 0).then(|| hash(&bytes[..known])),
+        running_hash: [0; 32],
         content: COMPRESSOR.with_borrow_mut(|(compressor, packed)| {
             packed.clear();
             compressor
@@ -137,8 +147,22 @@ pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
 }
 
 /// The hash that tells whether bytes are what they were.
-pub fn hash(bytes: &[u8]) -> [u8; 32] {
+pub fn hash(bytes: &[u8]) -> Hash {
     *blake3::hash(bytes).as_bytes()
+}
+
+/// The running hash before the first chunk.
+pub const NO_CHUNK: Hash = [0; 32];
+
+/// The running hash of a file after one more chunk: BLAKE3 of the running hash before it and the chunk's hash.
+pub fn extend(running: &Hash, chunk: &Hash) -> Hash {
+    hash(&[*running, *chunk].concat())
+}
+
+/// The running hash of a file with these chunks; nothing if there are none.
+pub fn running_hash<'a>(chunks: impl IntoIterator<Item = &'a Hash>) -> Option<Hash> {
+    let extended = |running: Option<Hash>, chunk| Some(extend(&running.unwrap_or(NO_CHUNK), chunk));
+    chunks.into_iter().fold(None, extended)
 }
 
 #[cfg(test)]

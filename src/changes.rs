@@ -3,7 +3,7 @@
 //! A file is known by its path and by the hashes of what was read before, never by its inode. It is taken as unchanged
 //! without opening it only if its size, times and identity are all as recorded and it had been quiet when they were.
 
-use crate::archive::CHUNK_BYTES;
+use crate::archive::{self, Hash};
 use crate::database::{FileVersion, statements as sql};
 use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A file of which something is to be read.
@@ -23,6 +24,12 @@ pub struct ChangedFile {
     pub absolute: PathBuf,
     /// The version that its new bytes belong to.
     pub version: FileVersion,
+    /// The chunks that are archived: it was seen to begin with them.
+    pub chunks: Vec<(u64, Hash)>,
+    /// The file, if it was opened for that.
+    pub opened: Option<File>,
+    /// What the file system said when it was seen to begin with them, if every later change shows in it.
+    pub settled: Option<Stat>,
 }
 
 /// What a home has that the database has not.
@@ -45,6 +52,7 @@ struct Known {
     file_id: i64,
     generation: i64,
     archived: u64,
+    archived_hash: Option<Hash>,
     parsed: u64,
     newline_count: i64,
     blank_line_count: i64,
@@ -80,6 +88,7 @@ impl KnownFiles {
                 },
                 is_racy: row.get(13)?,
                 is_missing: row.get(14)?,
+                archived_hash: row.get(15)?,
             };
             known
                 .0
@@ -167,18 +176,19 @@ fn compare_with(
                 changes.counted.push(version);
             }
             Some(known) => {
-                let hashes = chunk_hashes(connection, known.file_id)?;
-                suspects.push((file, known, hashes));
+                let chunks = chunk_hashes(connection, known.file_id)?;
+                suspects.push((file, known, chunks));
             }
             None => changes.files.push(new_file(file, source_id, 1)),
         }
     }
     // Mostly there are none, and threads need not be started.
+    let held = AtomicUsize::new(0);
     let verdicts: Vec<Verdict> = match suspects.is_empty() {
         true => Vec::new(),
         false => suspects
             .into_par_iter()
-            .map(|(file, known, hashes)| examine(file, source_id, &known, &hashes))
+            .map(|(file, known, chunks)| examine(file, source_id, &known, chunks, &held))
             .collect(),
     };
     for verdict in verdicts {
@@ -230,6 +240,11 @@ impl Changes {
             && self.missing.is_empty()
     }
 
+    /// Files that no longer begin with what was read before.
+    pub fn rewritten(&self) -> impl Iterator<Item = &ChangedFile> {
+        self.files.iter().filter(|file| file.version.is_rewrite())
+    }
+
     /// Bytes that are on disk and not in the database.
     pub fn new_bytes(&self) -> u64 {
         let new = |file: &ChangedFile| {
@@ -263,7 +278,8 @@ fn is_below(path: &str, above: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, Vec<u8>)>> {
+/// The lengths and hashes of the chunks of a file version.
+pub fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, Hash)>> {
     let mut statement = connection.prepare_cached(sql::FIND_CHUNK_HASHES)?;
     let rows = statement.query_map([file_id], |row| {
         Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get(1)?))
@@ -278,8 +294,18 @@ enum Verdict {
     Unreadable(Problem),
 }
 
+/// So many files that were examined stay open until they are read. The others are opened again, and what is read of them is
+/// compared with what was seen here.
+const HELD_FILES: usize = 128;
+
 /// Opens a file whose stat is not as recorded, and reads again what was read before.
-fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec<u8>)]) -> Verdict {
+fn examine(
+    file: &SourceFile,
+    source_id: i64,
+    known: &Known,
+    chunks: Vec<(u64, Hash)>,
+    held: &AtomicUsize,
+) -> Verdict {
     let opened =
         File::open(&file.absolute).and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
     let (stat, opened) = match opened {
@@ -288,51 +314,44 @@ fn examine(file: &SourceFile, source_id: i64, known: &Known, hashes: &[(u64, Vec
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Verdict::Gone,
         Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
     };
+    let settled = Some(stat).filter(is_settled);
     let bytes = Bytes::File(opened);
-    let same = stat.size >= known.archived
-        && hashes
-            .par_iter()
-            .enumerate()
-            .all(|(position, (byte_length, hash))| {
-                hash_at(&bytes, position as u64 * CHUNK_BYTES, *byte_length)
-                    .is_ok_and(|found| found.as_bytes()[..] == hash[..])
-            });
+    // A version whose chunks do not give its running hash is damaged, and stays as it is.
+    let is_whole =
+        archive::running_hash(chunks.iter().map(|(_, hash)| hash)) == known.archived_hash;
+    let same = match is_whole && stat.size >= known.archived {
+        true => bytes.begin_with(&chunks),
+        false => Ok(false),
+    };
+    let same = match same {
+        Ok(same) => same,
+        Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
+    };
     let mut changed = new_file(file, source_id, known.generation + 1);
     changed.version.stat = Some(stat);
     changed.version.is_racy = is_racy(&stat);
-    if !same {
-        return Verdict::Changed(Box::new(changed));
-    }
-    if stat.size == known.archived {
+    if same && stat.size == known.archived {
         return Verdict::Touched(known.file_id, stat, changed.version.is_racy);
     }
-    changed.version = FileVersion {
-        file_id: Some(known.file_id),
-        generation: known.generation,
-        size: known.archived,
-        parsed: known.parsed,
-        newline_count: known.newline_count,
-        blank_line_count: known.blank_line_count,
-        ..changed.version
+    changed.settled = settled;
+    changed.opened = match bytes {
+        Bytes::File(opened) if held.fetch_add(1, Ordering::Relaxed) < HELD_FILES => Some(opened),
+        _ => None,
     };
-    Verdict::Changed(Box::new(changed))
-}
-
-/// The hash of a part of a file, as [`crate::archive::hash`] gives it. It is read in small pieces: these stay in the processor's
-/// cache, and their memory is not asked of the system each time.
-fn hash_at(bytes: &Bytes, offset: u64, length: u64) -> io::Result<blake3::Hash> {
-    const PIECE_BYTES: u64 = 64 << 10;
-    let mut hasher = blake3::Hasher::new();
-    let mut read = 0;
-    while read < length {
-        let piece = bytes.read_at(offset + read, PIECE_BYTES.min(length - read))?;
-        if piece.is_empty() {
-            break;
-        }
-        hasher.update(&piece);
-        read += piece.len() as u64;
+    if same {
+        changed.chunks = chunks;
+        changed.version = FileVersion {
+            file_id: Some(known.file_id),
+            generation: known.generation,
+            size: known.archived,
+            archived_hash: known.archived_hash,
+            parsed: known.parsed,
+            newline_count: known.newline_count,
+            blank_line_count: known.blank_line_count,
+            ..changed.version
+        };
     }
-    Ok(hasher.finalize())
+    Verdict::Changed(Box::new(changed))
 }
 
 fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
@@ -348,20 +367,41 @@ fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
             stat: Some(file.stat),
             is_racy: is_racy(&file.stat),
             size: 0,
+            archived_hash: None,
             parsed: 0,
             newline_count: 0,
             blank_line_count: 0,
         },
+        chunks: Vec::new(),
+        opened: None,
+        settled: None,
     }
+}
+
+/// Whether every change after this moment shows in the stat of a file: whether the file system's clock has gone on since
+/// the last one. One that keeps parts of seconds ticks at least every ten milliseconds, others every two seconds.
+pub fn is_settled(stat: &Stat) -> bool {
+    const SECOND: i64 = 1_000_000_000;
+    let changed_ns = stat.modified_ns.max(stat.changed_ns);
+    let tick = match changed_ns % SECOND {
+        0 => Duration::from_secs(2),
+        _ => Duration::from_millis(20),
+    };
+    !changed_since(changed_ns, tick)
+}
+
+/// Whether a time is less than so long ago, or still to come.
+fn changed_since(changed_ns: i64, time: Duration) -> bool {
+    let since = SystemTime::now() - time;
+    let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i128::from(changed_ns) >= since.as_nanos().cast_signed()
 }
 
 /// Whether a file changed so recently that it may change once more within the same tick of the file system's clock.
 /// The coarsest clocks in use tick every two seconds.
 pub fn is_racy(stat: &Stat) -> bool {
-    let quiet_since = SystemTime::now() - Duration::from_secs(2);
-    let quiet_since = quiet_since
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_nanos();
-    i128::from(stat.modified_ns.max(stat.changed_ns)) >= quiet_since.cast_signed()
+    changed_since(
+        stat.modified_ns.max(stat.changed_ns),
+        Duration::from_secs(2),
+    )
 }

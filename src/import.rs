@@ -1,8 +1,9 @@
 //! Files -> batches -> the database: read and parsed in parallel, written in order.
 
-use crate::archive::{self, CHUNK_BYTES};
+use crate::archive::{self, CHUNK_BYTES, Hash};
+use crate::changes::{self, ChangedFile};
 use crate::database::{Batch, FileVersion, Load, Loaded};
-use crate::discover::Reading;
+use crate::discover::{Reading, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
@@ -13,6 +14,7 @@ use crate::stop::Stop;
 use bumpalo::Bump;
 use std::any::Any;
 use std::cell::Cell;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +30,51 @@ pub struct Input {
     pub bytes: Bytes,
     /// Up to where to read it.
     pub size: u64,
+    /// The chunks that are archived: it was seen to begin with them.
+    pub chunks: Vec<(u64, Hash)>,
+    /// What the file system said then, if every later change shows in it.
+    pub settled: Option<Stat>,
+}
+
+impl Input {
+    /// Opens a changed file, unless it is open already. What is read of it belongs together as long as its stat stays what
+    /// it was when it was seen to begin with what is archived.
+    pub fn open(file: ChangedFile) -> std::result::Result<Input, Problem> {
+        let ChangedFile {
+            absolute,
+            mut version,
+            chunks,
+            opened,
+            settled,
+        } = file;
+        let opened = opened.map_or_else(|| File::open(&absolute), Ok);
+        let opened = opened.and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
+        let (stat, opened) = opened.map_err(|error| Problem::new(&absolute, error))?;
+        version.is_racy = changes::is_racy(&stat);
+        version.stat = Some(stat);
+        let settled = match version.size {
+            0 => Some(stat).filter(changes::is_settled),
+            _ => settled,
+        };
+        Ok(Input {
+            name: absolute,
+            version: Arc::new(version),
+            bytes: Bytes::File(opened),
+            size: stat.size,
+            chunks,
+            settled,
+        })
+    }
+}
+
+/// What became of the files that were to be imported.
+#[derive(Default)]
+pub struct Imported {
+    /// Files that could not be read.
+    pub problems: Vec<Problem>,
+    /// Files that changed while they were read and no longer begin with what was read before: what was read is written, and
+    /// what they hold now belongs to another version.
+    pub replaced: Vec<Arc<Input>>,
 }
 
 /// When rows are made permanent.
@@ -52,7 +99,7 @@ pub fn import(
     commits: Commits,
     progress: &Progress,
     stop: &Stop,
-) -> Result<Vec<Problem>> {
+) -> Result<Imported> {
     let units = units(inputs).take_while(|_| !stop.is_requested());
     load(units, parse_chunk, loader, pipeline, commits, progress)
 }
@@ -65,18 +112,18 @@ pub fn import_new(
     pipeline: &Pipeline,
     progress: &Progress,
     stop: &Stop,
-) -> Result<Vec<Problem>> {
+) -> Result<Imported> {
     let units = units(inputs).take_while(|_| !stop.is_requested());
-    let mut problems = Vec::new();
-    let consume = consumer(loader, &mut problems, Commits::ByCaller, progress);
+    let mut imported = Imported::default();
+    let consume = consumer(loader, &mut imported, Commits::ByCaller, progress);
     let work = |units: Vec<Unit>| Parsed::new(Read::new(units), Read::parse);
     pipeline.run_in_turn(groups(units), consume, work, |consume, parsed| {
         parsed.with_dependent_mut(|read, batches| {
             let mut parsed = read.chunks.iter().zip(batches);
-            parsed.try_for_each(|((unit, _), batch)| consume(&unit.input, batch))
+            parsed.try_for_each(|((unit, _), piece)| consume(&unit.input, piece))
         })
     })?;
-    Ok(problems)
+    Ok(imported)
 }
 
 /// Chunks that were read, or why one could not be, and what their texts are without escapes.
@@ -85,7 +132,16 @@ struct Read {
     texts: Bump,
 }
 
-type Batches<'a> = Vec<std::io::Result<Batch<'a>>>;
+/// A batch, and what the file system said of its file after it was read.
+struct Piece<'a> {
+    batch: Batch<'a>,
+    seen: Option<Stat>,
+}
+
+/// The batch of a chunk; nothing if the chunk holds less than is archived of it.
+type Parse<'a> = std::io::Result<Option<Piece<'a>>>;
+
+type Batches<'a> = Vec<Parse<'a>>;
 
 self_cell::self_cell!(
     /// What was read, and the rows that borrow from it: whoever has the turn may write them.
@@ -137,35 +193,36 @@ impl Drop for Read {
 
 fn load(
     units: impl Iterator<Item = Unit>,
-    parse_chunk: impl Fn(&Input, u64) -> std::io::Result<Batch<'static>> + Sync,
+    parse_chunk: impl Fn(&Input, u64) -> Parse<'static> + Sync,
     loader: &mut impl Load,
     pipeline: &Pipeline,
     commits: Commits,
     progress: &Progress,
-) -> Result<Vec<Problem>> {
-    let mut problems = Vec::new();
-    let mut consume = consumer(loader, &mut problems, commits, progress);
+) -> Result<Imported> {
+    let mut imported = Imported::default();
+    let mut consume = consumer(loader, &mut imported, commits, progress);
     let parse = |Unit { input, position }| {
-        let batch = caught(|| parse_chunk(&input, position));
-        (input, batch)
+        let piece = caught(|| parse_chunk(&input, position));
+        (input, piece)
     };
-    pipeline.run(units, parse, move |(input, mut batch)| {
-        consume(&input, &mut batch)
+    pipeline.run(units, parse, move |(input, mut piece)| {
+        consume(&input, &mut piece)
     })?;
-    Ok(problems)
+    Ok(imported)
 }
 
 /// What takes the chunks of files in their order.
 fn consumer(
     loader: &mut impl Load,
-    problems: &mut Vec<Problem>,
+    imported: &mut Imported,
     commits: Commits,
     progress: &Progress,
-) -> impl FnMut(&Arc<Input>, &mut std::io::Result<Batch<'_>>) -> Result<()> {
+) -> impl FnMut(&Arc<Input>, &mut Parse<'_>) -> Result<()> {
     let mut finished: Option<Arc<Input>> = None;
+    let mut archived: Option<Archived> = None;
     let mut bytes = 0;
     let mut begun = Instant::now();
-    move |input, batch| {
+    move |input, piece| {
         // What follows the end of a file that shrank, or a chunk that could not be read, is not looked at.
         if finished
             .as_ref()
@@ -173,8 +230,24 @@ fn consumer(
         {
             return Ok(());
         }
+        let batch = match piece {
+            Ok(None) => Ok(None),
+            Ok(Some(piece)) => {
+                let archived = match &mut archived {
+                    Some(archived) if Arc::ptr_eq(&archived.input, input) => archived,
+                    other => other.insert(Archived::new(input)),
+                };
+                let continues = archived.continues(piece);
+                continues.map(|continues| continues.then_some(&mut piece.batch))
+            }
+            Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
+        };
         match batch {
-            Ok(batch) => {
+            Ok(None) => {
+                imported.replaced.push(input.clone());
+                finished = Some(input.clone());
+            }
+            Ok(Some(batch)) => {
                 let length = batch.end % CHUNK_BYTES;
                 let length = if length == 0 { CHUNK_BYTES } else { length };
                 let is_last = batch.is_last;
@@ -187,7 +260,7 @@ fn consumer(
                     Loaded::Written => {}
                     Loaded::Overtaken => {
                         let message = "another program imported it meanwhile; sync again";
-                        problems.push(Problem::new(&input.name, message));
+                        imported.problems.push(Problem::new(&input.name, message));
                         finished = Some(input.clone());
                     }
                 }
@@ -198,7 +271,7 @@ fn consumer(
                 bytes += length;
             }
             Err(error) => {
-                problems.push(Problem::new(&input.name, error));
+                imported.problems.push(Problem::new(&input.name, error));
                 finished = Some(input.clone());
             }
         }
@@ -208,6 +281,57 @@ fn consumer(
             begun = Instant::now();
         }
         Ok(())
+    }
+}
+
+/// What is archived of the file that is being read, or goes into the archive with the batches so far.
+struct Archived {
+    input: Arc<Input>,
+    chunks: Vec<(u64, Hash)>,
+    running_hash: Hash,
+    /// The stat that the file had when it began with these chunks, if every later change shows in it.
+    settled: Option<Stat>,
+}
+
+impl Archived {
+    /// The chunks before the first that is read.
+    fn new(input: &Arc<Input>) -> Archived {
+        let chunks = &input.chunks[..(input.version.size / CHUNK_BYTES) as usize];
+        let running_hash = archive::running_hash(chunks.iter().map(|(_, hash)| hash));
+        Archived {
+            input: input.clone(),
+            chunks: chunks.to_vec(),
+            running_hash: running_hash.unwrap_or(archive::NO_CHUNK),
+            settled: input.settled,
+        }
+    }
+
+    /// Whether a batch continues what is archived: whether the file began with that when the batch was read. Others may
+    /// truncate and rewrite it at any moment.
+    fn continues(&mut self, piece: &mut Piece<'_>) -> std::io::Result<bool> {
+        let Some(chunk) = &mut piece.batch.chunk else {
+            return match piece.seen {
+                Some(_) => self.is_unchanged(piece.seen),
+                None => Ok(true),
+            };
+        };
+        let known = self.input.chunks.get(chunk.position as usize);
+        if chunk.known_hash.as_ref() != known.map(|(_, hash)| hash) {
+            return Ok(false);
+        }
+        self.chunks.push((chunk.byte_length, chunk.hash));
+        self.running_hash = archive::extend(&self.running_hash, &chunk.hash);
+        chunk.running_hash = self.running_hash;
+        self.is_unchanged(piece.seen)
+    }
+
+    /// Whether the file begins with these chunks. Its bytes are only read again if its stat does not prove it.
+    fn is_unchanged(&mut self, seen: Option<Stat>) -> std::io::Result<bool> {
+        if self.settled.is_some() && self.settled == seen {
+            return Ok(true);
+        }
+        self.settled = self.input.bytes.stat()?.filter(changes::is_settled);
+        self.input.bytes.begin_with(&self.chunks)
     }
 }
 
@@ -275,9 +399,13 @@ fn fault_of_ours(panic: &(dyn Any + Send)) -> String {
 }
 
 /// A chunk and its rows, for another thread to write.
-fn parse_chunk(input: &Input, position: u64) -> std::io::Result<Batch<'static>> {
+fn parse_chunk(input: &Input, position: u64) -> Parse<'static> {
     let section = read_chunk(input, position)?;
-    Ok(parse(input, position, &section, None)?.into_owned())
+    let piece = parse(input, position, &section, None)?;
+    Ok(piece.map(|piece| Piece {
+        batch: piece.batch.into_owned(),
+        seen: piece.seen,
+    }))
 }
 
 fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
@@ -295,9 +423,12 @@ fn parse<'a>(
     position: u64,
     section: &'a Section,
     texts: Option<&'a Bump>,
-) -> std::io::Result<Batch<'a>> {
+) -> Parse<'a> {
     let version = &input.version;
-    let known = version.size.saturating_sub(position * CHUNK_BYTES);
+    let known = version.size.saturating_sub(position * CHUNK_BYTES) as usize;
+    if section.chunk().len() < known {
+        return Ok(None);
+    }
     let chunk = match &input.bytes {
         Bytes::File(_) if !section.chunk().is_empty() => {
             Some(archive::pack(position, section.chunk(), known))
@@ -310,14 +441,16 @@ fn parse<'a>(
         Reading::Whole if section.is_last => (document(input, end)?, Some(end)),
         _ => (Rows::default(), Some(end)),
     };
-    Ok(Batch {
+    let batch = Batch {
         file: version.clone(),
         chunk,
         rows,
         parsed,
         end,
         is_last: section.is_last,
-    })
+    };
+    let seen = input.bytes.stat()?;
+    Ok(Some(Piece { batch, seen }))
 }
 
 /// A document that is larger stays in the archive; its row says so.
@@ -343,7 +476,6 @@ mod tests {
     use super::*;
     use crate::database::{self, Loader};
     use crate::discover::{Stat, classify};
-    use std::fs::File;
     use std::path::Path;
 
     fn input(folder: &Path, name: &str) -> Input {
@@ -365,11 +497,14 @@ mod tests {
                 stat: Some(stat),
                 is_racy: false,
                 size: 0,
+                archived_hash: None,
                 parsed: 0,
                 newline_count: 0,
                 blank_line_count: 0,
             }),
             size: stat.size,
+            chunks: Vec::new(),
+            settled: None,
         }
     }
 
@@ -389,7 +524,7 @@ mod tests {
                 true => panic!("a fault in {}", names[1]),
                 false => parse_chunk(input, position),
             };
-            let problems = load(
+            let imported = load(
                 units(inputs.into_iter()),
                 parse,
                 &mut loader,
@@ -399,6 +534,7 @@ mod tests {
             )
             .unwrap();
             loader.finish().unwrap();
+            let problems = imported.problems;
             assert_eq!(problems.len(), 1);
             assert!(problems[0].path.ends_with(&names[1]));
             assert!(problems[0].message.contains("a fault in b"));
@@ -416,11 +552,12 @@ mod tests {
         let inputs = ["a", "b"].map(|name| input(folder.path(), name));
         let mut loader = Loader::new(&connection).unwrap();
         let parse = |input: &Input, position| {
-            let mut batch = parse_chunk(input, position)?;
+            let mut piece = parse_chunk(input, position)?;
             if input.name.ends_with("b") {
-                batch.rows.newline_count = i64::MAX;
+                let piece = piece.as_mut().expect("nothing of it is archived");
+                piece.batch.rows.newline_count = i64::MAX;
             }
-            Ok(batch)
+            Ok(piece)
         };
         let result = load(
             units(inputs.into_iter()),

@@ -4,9 +4,11 @@
 //! that *end* in it: when chunk `n` is written, everything up to its last newline can be rows, and what is behind is an
 //! incomplete last line, just as if the file had been cut there.
 
-use crate::archive::{self, CHUNK_BYTES};
+use crate::archive::{self, CHUNK_BYTES, Hash};
+use crate::discover::Stat;
 use bumpalo::Bump;
 use memchr::{memchr, memrchr};
+use rayon::prelude::*;
 use rusqlite::Connection;
 use std::cell::RefCell;
 use std::fs::File;
@@ -65,6 +67,41 @@ impl Bytes {
             Bytes::File(file) => read_at(file, offset, length),
             Bytes::Archive(file) => file.read_at(offset, length),
         }
+    }
+
+    /// What the file system says of the file that is open; nothing of the archive.
+    pub fn stat(&self) -> io::Result<Option<Stat>> {
+        match self {
+            Bytes::File(file) => Ok(Some(Stat::of(&file.metadata()?))),
+            Bytes::Archive(_) => Ok(None),
+        }
+    }
+
+    /// Whether the file begins with chunks of these lengths and hashes.
+    pub fn begin_with(&self, chunks: &[(u64, Hash)]) -> io::Result<bool> {
+        let is_same = |(position, (length, hash)): (usize, &(u64, Hash))| {
+            let found = self.hash_at(position as u64 * CHUNK_BYTES, *length)?;
+            Ok(found == *hash)
+        };
+        let chunks = chunks.par_iter().enumerate();
+        chunks.map(is_same).try_reduce(|| true, |a, b| Ok(a && b))
+    }
+
+    /// The hash of a part of a file, as [`archive::hash`] computes it. It is read in small pieces, which stay in the
+    /// processor's cache.
+    fn hash_at(&self, offset: u64, length: u64) -> io::Result<Hash> {
+        const PIECE_BYTES: u64 = 64 << 10;
+        let mut hasher = blake3::Hasher::new();
+        let mut read = 0;
+        while read < length {
+            let piece = self.read_at(offset + read, PIECE_BYTES.min(length - read))?;
+            if piece.is_empty() {
+                break;
+            }
+            hasher.update(&piece);
+            read += piece.len() as u64;
+        }
+        Ok(*hasher.finalize().as_bytes())
     }
 }
 

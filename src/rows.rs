@@ -5,6 +5,7 @@
 //! Rows of lines borrow their texts from the lines, as far as these have no escapes: a message has some twenty, most of them
 //! short. Who keeps a row longer than its chunk makes it its own with `into_owned`.
 
+use crate::archive::Hash;
 use crate::error::Result;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -177,6 +178,7 @@ tables! {
         "project_id" => project_id: Option<i64>,
         "path" => path: String,
         "path_bytes" => path_bytes: Option<Vec<u8>>,
+        "archived_hash" => archived_hash: Option<Hash>,
         "kind" => kind: &'static str,
         "session_id" => session_id: Option<String>,
         "generation" => generation: i64,
@@ -203,7 +205,7 @@ tables! {
         "byte_offset" => byte_offset: i64,
         "byte_length" => byte_length: i64,
         "content" => content: Vec<u8>,
-        "content_hash" => content_hash: Vec<u8>,
+        "content_hash" => content_hash: Hash,
     }
 
     /// A fragment that is no record.

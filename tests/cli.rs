@@ -103,7 +103,7 @@ fn an_unchanged_file_is_not_opened() {
     let file = sandbox.home().join(main_file());
     std::thread::sleep(std::time::Duration::from_millis(2100));
     sandbox.sync();
-    // In place of the file stands a folder: whoever opens it finds that it has changed.
+    // In place of the file stands a folder: whoever opens it finds that it cannot be read.
     let source = SourceFile {
         absolute: sandbox.home(),
         path: main_file(),
@@ -117,16 +117,17 @@ fn an_unchanged_file_is_not_opened() {
         }],
         ..Discovery::default()
     };
-    let changed = |discovery: Discovery| {
+    let opened = |discovery: Discovery| {
         let changes = changes::compare(&sandbox.connection(), 1, &discovery, false).unwrap();
-        changes.files.len()
+        assert!(changes.files.is_empty());
+        changes.problems.len()
     };
-    assert_eq!(changed(found(source.stat)), 0);
+    assert_eq!(opened(found(source.stat)), 0);
     let modified = Stat {
         modified_ns: source.stat.modified_ns + 1,
         ..source.stat
     };
-    assert_eq!(changed(found(modified)), 1);
+    assert_eq!(opened(found(modified)), 1);
 }
 
 #[cfg(unix)]

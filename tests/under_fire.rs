@@ -8,11 +8,9 @@ use cc_etl::discover;
 use cc_etl::import::{Commits, Input, import};
 use cc_etl::pipeline::Pipeline;
 use cc_etl::progress::Progress;
-use cc_etl::read::Bytes;
 use cc_etl::stop::Stop;
 use sandbox::{Sandbox, text};
 use std::fs::{self, File};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const FILE: &str = "projects/-w/5e550001-0000-4000-8000-000000000001.jsonl";
@@ -86,13 +84,8 @@ fn a_sync_that_waits_can_be_stopped() {
 fn inputs(sandbox: &Sandbox, connection: &rusqlite::Connection) -> Vec<Input> {
     let found = discover::discover(&sandbox.home()).unwrap();
     let changes = changes::compare(connection, 1, &found, true).unwrap();
-    let input = |file: changes::ChangedFile| Input {
-        bytes: Bytes::File(File::open(&file.absolute).unwrap()),
-        size: file.version.stat.unwrap().size,
-        name: file.absolute,
-        version: Arc::new(file.version),
-    };
-    changes.files.into_iter().map(input).collect()
+    let files = changes.files.into_iter();
+    files.map(|file| Input::open(file).unwrap()).collect()
 }
 
 /// Where locks do not work, two syncs find the same new bytes: the second to write sees it and leaves them alone.
@@ -119,7 +112,7 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
         sandbox.home().join("projects/-v"),
     )
     .unwrap();
-    let problems = import(
+    let imported = import(
         found.into_iter(),
         &mut loader,
         &Pipeline::new(Some(1)),
@@ -128,7 +121,7 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
         &Stop::default(),
     )
     .unwrap();
-    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert_eq!(imported.problems.len(), 2, "{:?}", imported.problems);
     loader.finish().unwrap();
     drop(loader);
     drop(connection);

@@ -3,8 +3,13 @@
 update files
 set
     size_bytes = ?2, archived_bytes = ?2, parsed_bytes = ?3, line_count = ?4, newline_count = ?5, blank_line_count = ?6,
-    last_synced_at = coalesce(?7, last_synced_at)
+    last_synced_at = coalesce(?7, last_synced_at), archived_hash = coalesce(?8, archived_hash)
 where file_id = ?1
+
+-- name: all_running_hashes
+select file_id, path, generation, archived_hash
+from files
+order by path, generation
 
 -- name: archived_files
 -- Every version of every file, as the archive has it.
@@ -44,8 +49,8 @@ where not (files.kind = 'other' and files.archived_bytes = 0)
 order by sources.source_id, files.path, files.generation
 
 -- name: find_archived_bytes
--- How much of a file is archived.
-select archived_bytes
+-- How much of a file is archived, and its running hash.
+select archived_bytes, archived_hash
 from files
 where file_id = ?1
 
@@ -76,7 +81,7 @@ on conflict (source_id, path, generation) do nothing
 -- The newest version of every file. Nearly all files are: an index would only lead to each of them one by one.
 select
     source_id, path, file_id, generation, size_bytes, archived_bytes, parsed_bytes, newline_count, blank_line_count,
-    modified_ns, changed_ns, device, inode, is_racy, missing_since is not null as is_missing
+    modified_ns, changed_ns, device, inode, is_racy, missing_since is not null as is_missing, archived_hash
 from files not indexed
 where is_current = 1
 
@@ -102,6 +107,11 @@ where file_id = ?1
 update files
 set is_current = 0
 where source_id = ?1 and path = ?2 and file_id <> ?3 and is_current = 1
+
+-- name: set_archived_hash
+update files
+set archived_hash = ?2
+where file_id = ?1
 
 -- name: stamp_file
 -- What the file system said of a file that is read to its end.

@@ -2,7 +2,7 @@
 
 use super::sync::host_name;
 use super::{database_path, print, rebuild};
-use crate::archive::{self, CHUNK_BYTES};
+use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::changes;
 use crate::cli::{CheckArguments, Global};
 use crate::database::{self, CHECKS, FileVersion, Loader, hash, statements as sql};
@@ -67,6 +67,10 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
     say(
         "the archive can be read and is what was read",
         damaged_chunks(&connection),
+    )?;
+    say(
+        "archived bytes were only ever added to",
+        rewritten_versions(&connection),
     )?;
     for (file, statement) in CHECKS {
         say(file.trim_end_matches(".sql"), rows(&connection, statement))?;
@@ -145,6 +149,27 @@ fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
         findings.push(format!(
             "{path} version {generation}, chunk {position}: {problem}"
         ));
+    }
+    Ok(findings)
+}
+
+/// The versions of files whose chunks do not give their running hash: a sync extends that only by chunks that begin with
+/// the bytes of those they replace, so a chunk was lost or written over in some other way.
+fn rewritten_versions(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(sql::ALL_RUNNING_HASHES)?;
+    let mut versions = statement.query([])?;
+    let mut findings = Vec::new();
+    while let Some(row) = versions.next()? {
+        let chunks: Vec<Hash> = changes::chunk_hashes(connection, row.get(0)?)?
+            .into_iter()
+            .map(|(_, hash)| hash)
+            .collect();
+        if archive::running_hash(&chunks) != row.get(3)? {
+            let (path, generation): (String, i64) = (row.get(1)?, row.get(2)?);
+            findings.push(format!(
+                "{path} version {generation}: its chunks are not those that were archived"
+            ));
+        }
     }
     Ok(findings)
 }

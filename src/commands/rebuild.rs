@@ -78,9 +78,11 @@ pub fn derive<'c>(
         }),
         version: Arc::new(version),
         size,
+        chunks: Vec::new(),
+        settled: None,
     });
     let mut loader = begin(connection)?;
-    let problems = import(
+    let imported = import(
         inputs,
         &mut loader,
         &Pipeline::new(None),
@@ -88,7 +90,7 @@ pub fn derive<'c>(
         &progress,
         &Stop::default(),
     )?;
-    if let Some(problem) = problems.first() {
+    if let Some(problem) = imported.problems.first() {
         // Nothing is committed: the tables stay as they were.
         let message = format!("the archive cannot be read, so nothing was changed: {problem}");
         return Err(Error::CheckFailed(message));
@@ -114,6 +116,7 @@ pub fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>
             stat: None,
             is_racy: false,
             size: 0,
+            archived_hash: None,
             parsed: 0,
             newline_count: 0,
             blank_line_count: 0,

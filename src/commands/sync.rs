@@ -1,21 +1,21 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
 use super::{database_path, print, rebuild, warn};
-use crate::changes::{self, ChangedFile, Changes, KnownFiles};
+use crate::changes::{ChangedFile, Changes, KnownFiles};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{
     self, Counts, DEMO_HOME, FirstLoad, Load, Loader, SCHEMA_VERSION, Wait, statements as sql,
 };
-use crate::discover::{self, Discovery, Stat};
+use crate::discover::{self, Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import, import_new};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
-use crate::read::Bytes;
 use crate::stop::Stop;
 use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
 use rusqlite::{Connection, params};
+use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -103,20 +103,22 @@ fn sync(
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = Mutex::new(Vec::new());
+    let is_unfailed = |path: &Path| failed.iter().all(|problem| problem.path != path);
     let files: Vec<ChangedFile> = changes
         .iter_mut()
         .flat_map(|change| std::mem::take(&mut change.files))
         .collect();
     let mut inputs = files
         .into_iter()
-        .filter(|file| failed.iter().all(|problem| problem.path != file.absolute))
+        .filter(|file| is_unfailed(&file.absolute))
         .filter_map(|file| {
-            open(file)
+            Input::open(file)
                 .map_err(|problem| unopened.lock().expect(NO_PANIC).push(problem))
                 .ok()
         });
 
     let mut left = None;
+    let mut replaced = Vec::new();
     if let Some(building) = &target.building {
         if arguments.index_tool_output {
             target.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
@@ -127,7 +129,9 @@ fn sync(
         }
         let imported = import_new(&mut inputs, &mut first, &pipeline, &progress, stop);
         report.counts = first.counts().clone();
-        report.problems.append(&mut imported?);
+        let mut imported = imported?;
+        report.problems.append(&mut imported.problems);
+        replaced = imported.replaced;
         progress.message("indexing");
         left = Some(first.finish(&pipeline)?);
         let written = building.to_path_buf();
@@ -154,11 +158,24 @@ fn sync(
             stop,
         );
         report.counts = loader.counts.clone();
-        report.problems.append(&mut imported?);
+        let mut imported = imported?;
+        report.problems.append(&mut imported.problems);
+        replaced = imported.replaced;
     }
     report
         .problems
         .append(&mut unopened.into_inner().expect(NO_PANIC));
+    let again = Again {
+        connection: &target.connection,
+        pipeline: &pipeline,
+        commits: match target.building {
+            Some(_) => Commits::ByCaller,
+            None => Commits::Often,
+        },
+        progress: &progress,
+        stop,
+    };
+    again.read(replaced, &mut loader, report)?;
 
     progress.message("indexing");
     report.counts = loader.counts.clone();
@@ -168,6 +185,86 @@ fn sync(
     report.unfinished = target.close()?;
     progress.finish();
     Ok(())
+}
+
+/// Reads files that were replaced while they were read once more: what they hold now is another version.
+struct Again<'a> {
+    connection: &'a Connection,
+    pipeline: &'a Pipeline,
+    commits: Commits,
+    progress: &'a Progress,
+    stop: &'a Stop,
+}
+
+impl Again<'_> {
+    /// After this many attempts, a file that is still being rewritten is left to the next sync.
+    const ATTEMPTS: usize = 3;
+
+    fn read(
+        &self,
+        mut replaced: Vec<Arc<Input>>,
+        loader: &mut Loader<'_>,
+        report: &mut Report,
+    ) -> Result<()> {
+        for _ in 0..Self::ATTEMPTS {
+            if replaced.is_empty() || self.stop.is_requested() {
+                return Ok(());
+            }
+            replaced = self.attempt(&replaced, loader, report)?;
+        }
+        let left = replaced.iter().map(|input| {
+            let message =
+                "it is rewritten again and again while it is read; the next sync reads it";
+            Problem::new(&input.name, message)
+        });
+        report.problems.extend(left);
+        Ok(())
+    }
+
+    fn attempt(
+        &self,
+        replaced: &[Arc<Input>],
+        loader: &mut Loader<'_>,
+        report: &mut Report,
+    ) -> Result<Vec<Arc<Input>>> {
+        let mut homes: BTreeMap<i64, Discovery> = BTreeMap::new();
+        for input in replaced {
+            let version = &input.version;
+            let home = homes.entry(version.source_id).or_default();
+            home.files.push(SourceFile {
+                absolute: input.name.clone(),
+                path: version.path.clone(),
+                path_bytes: version.path_bytes.clone(),
+                stat: version.stat.expect("it was read from a home"),
+            });
+        }
+        let mut known = KnownFiles::read(self.connection)?;
+        let mut files = Vec::new();
+        for (source_id, home) in homes {
+            let mut changes = known.compare(self.connection, source_id, &home, false)?;
+            report.problems.append(&mut changes.problems);
+            report.rewritten_files += changes.rewritten().count();
+            files.append(&mut changes.files);
+            note(loader, &[changes])?;
+        }
+        let mut unopened = Vec::new();
+        let inputs = files.into_iter().filter_map(|file| {
+            Input::open(file)
+                .map_err(|problem| unopened.push(problem))
+                .ok()
+        });
+        let imported = import(
+            inputs,
+            loader,
+            self.pipeline,
+            self.commits,
+            self.progress,
+            self.stop,
+        )?;
+        report.problems.extend(imported.problems);
+        report.problems.append(&mut unopened);
+        Ok(imported.replaced)
+    }
 }
 
 /// Why a lock is not poisoned.
@@ -367,25 +464,6 @@ pub fn host_name() -> String {
         .unwrap_or_else(|| "unknown".to_string())
 }
 
-/// Opens a changed file. Its stat is taken from what was opened.
-fn open(file: ChangedFile) -> std::result::Result<Input, Problem> {
-    let ChangedFile {
-        absolute,
-        mut version,
-    } = file;
-    let opened = File::open(&absolute).and_then(|file| Ok((file.metadata()?, file)));
-    let (metadata, file) = opened.map_err(|error| Problem::new(&absolute, error))?;
-    let stat = Stat::of(&metadata);
-    version.is_racy = changes::is_racy(&stat);
-    version.stat = Some(stat);
-    Ok(Input {
-        name: absolute,
-        version: Arc::new(version),
-        bytes: Bytes::File(file),
-        size: stat.size,
-    })
-}
-
 /// The database that is written: the one that is there, or a new one that is built beside its place and put there when
 /// it is whole.
 struct Target {
@@ -489,11 +567,7 @@ impl Report {
 
     fn note(&mut self, changes: &Changes) {
         self.changed_files += changes.files.len();
-        self.rewritten_files += changes
-            .files
-            .iter()
-            .filter(|file| file.version.is_rewrite())
-            .count();
+        self.rewritten_files += changes.rewritten().count();
         self.missing_files += changes.missing.len();
         self.new_bytes += changes.new_bytes();
     }

@@ -616,13 +616,14 @@ impl Load for FirstLoad {
         self.rest.counts.lines += batch.rows.newline_count + i64::from(batch.rows.has_tail);
         if let Some(chunk) = batch.chunk.take() {
             self.rest.counts.bytes += chunk.new_bytes;
+            file.archived_hash = Some(chunk.running_hash);
             self.file.insert(&ArchiveChunk {
                 file_id,
                 position: chunk.position.cast_signed(),
                 byte_offset: (chunk.position * CHUNK_BYTES).cast_signed(),
                 byte_length: chunk.byte_length.cast_signed(),
                 content: chunk.content,
-                content_hash: chunk.hash.to_vec(),
+                content_hash: chunk.hash,
             })?;
         }
         self.write_rows(&mut batch.rows, file_id, &batch.file.path, first_line)?;

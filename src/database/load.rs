@@ -9,7 +9,7 @@ use super::known::KnownIds;
 use super::responses::NewResponse;
 use super::statements as sql;
 use super::{refresh, upgrade};
-use crate::archive::{self, CHUNK_BYTES, Chunk};
+use crate::archive::{self, CHUNK_BYTES, Chunk, Hash};
 use crate::discover::{Place, Reading, Stat};
 use crate::error::Result;
 use crate::pipeline::{Begun, Pipeline};
@@ -44,6 +44,8 @@ pub struct FileVersion {
     pub is_racy: bool,
     /// Bytes that are archived.
     pub size: u64,
+    /// The running hash of these.
+    pub archived_hash: Option<Hash>,
     /// Bytes that are rows.
     pub parsed: u64,
     /// Newlines among the archived bytes.
@@ -191,9 +193,12 @@ struct OpenFile {
     version: Arc<FileVersion>,
     file_id: i64,
     archived: u64,
+    archived_hash: Option<Hash>,
     parsed: u64,
     newline_count: i64,
     blank_line_count: i64,
+    /// Whether an earlier run read a part of it, whose incomplete end was not taken back yet.
+    is_continued: bool,
 }
 
 /// A call that waits for its answer.
@@ -471,15 +476,15 @@ impl<'c> Loader<'c> {
         if let Some(file) = self.file.take()
             && Arc::ptr_eq(&file.version, version)
         {
-            let is_same = self.is_archived(version, file.file_id, file.archived)?;
+            let (archived, hash) = (file.archived, file.archived_hash);
+            let is_same = self.is_archived(version, file.file_id, archived, hash)?;
             return Ok(is_same.then_some(file));
         }
         let file_id = match version.file_id {
             Some(file_id) => {
-                if !self.is_archived(version, file_id, version.size)? {
+                if !self.is_archived(version, file_id, version.size, version.archived_hash)? {
                     return Ok(None);
                 }
-                self.forget_unfinished(file_id, version.place.reading)?;
                 file_id
             }
             None => match self.insert_file(version)? {
@@ -493,20 +498,30 @@ impl<'c> Loader<'c> {
             version: version.clone(),
             file_id,
             archived: version.size,
+            archived_hash: version.archived_hash,
             parsed: version.parsed,
             newline_count: version.newline_count,
             blank_line_count: version.blank_line_count,
+            is_continued: version.file_id.is_some(),
         }))
     }
 
-    /// Whether so much of a file is archived. What comes from the archive itself is in one transaction with it.
-    fn is_archived(&self, version: &FileVersion, file_id: i64, bytes: u64) -> Result<bool> {
+    /// Whether these bytes of a file are archived, and no more. What comes from the archive itself is in one transaction
+    /// with it.
+    fn is_archived(
+        &self,
+        version: &FileVersion,
+        file_id: i64,
+        bytes: u64,
+        hash: Option<Hash>,
+    ) -> Result<bool> {
         if version.stat.is_none() {
             return Ok(true);
         }
         let mut statement = self.connection.prepare_cached(sql::FIND_ARCHIVED_BYTES)?;
-        let archived: i64 = statement.query_row([file_id], |row| row.get(0))?;
-        Ok(archived.cast_unsigned() == bytes)
+        let archived: (i64, Option<Hash>) =
+            statement.query_row([file_id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(archived == (bytes.cast_signed(), hash))
     }
 
     /// Takes back what was said of a file that has grown since: its incomplete last line, or all of a document.
@@ -577,11 +592,12 @@ impl<'c> Loader<'c> {
         Ok(Some(file_id))
     }
 
-    fn write_chunk(&mut self, file_id: i64, chunk: &Chunk) -> Result<()> {
+    /// Writes a chunk. Returns false, having done nothing, if it does not begin with the bytes of the one in its place.
+    fn write_chunk(&mut self, file_id: i64, chunk: &Chunk) -> Result<bool> {
         // What the reader keeps of the file's last chunk is shorter now.
         self.archive = archive::Reader::default();
-        self.counts.bytes += chunk.new_bytes;
-        self.connection
+        let written = self
+            .connection
             .prepare_cached(sql::UPSERT_CHUNK)?
             .execute(params![
                 file_id,
@@ -590,8 +606,12 @@ impl<'c> Loader<'c> {
                 chunk.byte_length.cast_signed(),
                 chunk.content,
                 chunk.hash,
+                chunk.known_hash,
             ])?;
-        Ok(())
+        if written > 0 {
+            self.counts.bytes += chunk.new_bytes;
+        }
+        Ok(written > 0)
     }
 
     fn write_rows(
@@ -756,10 +776,17 @@ impl Load for Loader<'_> {
         let Some(mut file) = self.open(&batch.file)? else {
             return Ok(Loaded::Overtaken);
         };
-        file.archived = batch.end;
         if let Some(chunk) = &batch.chunk {
-            self.write_chunk(file.file_id, chunk)?;
+            if !self.write_chunk(file.file_id, chunk)? {
+                return Ok(Loaded::Overtaken);
+            }
+            file.archived_hash = Some(chunk.running_hash);
         }
+        if file.is_continued {
+            self.forget_unfinished(file.file_id, batch.file.place.reading)?;
+            file.is_continued = false;
+        }
+        file.archived = batch.end;
         let first_line = file.newline_count + 1;
         file.newline_count += batch.rows.newline_count;
         file.blank_line_count += batch.rows.blank_line_count;
@@ -778,6 +805,7 @@ impl Load for Loader<'_> {
                 file.newline_count,
                 file.blank_line_count,
                 batch.chunk.as_ref().map(|_| timestamp::now()),
+                file.archived_hash,
             ])?;
         match &batch.file.stat {
             Some(stat) if batch.is_last => {

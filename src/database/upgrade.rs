@@ -6,9 +6,12 @@
 
 use super::create::{created, schema_statements};
 use super::refresh::refresh_views;
+use super::statements as sql;
 use super::{SCHEMA_VERSION, VIEWS};
+use crate::archive::{self, Hash};
 use crate::error::Result;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 
 /// The tables that are not derived from the archive.
 pub const KEPT: &[&str] = &[
@@ -57,7 +60,24 @@ pub(super) fn replace_tables(connection: &Connection) -> Result<()> {
     }
     // The statements of the loader read the view search_texts.
     refresh_views(connection, VIEWS)?;
+    fill_archived_hashes(connection)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    Ok(())
+}
+
+/// Gives every file version the running hash of its chunks.
+fn fill_archived_hashes(connection: &Connection) -> Result<()> {
+    let mut statement = connection.prepare(sql::ALL_CHUNK_HASHES)?;
+    let mut chunks = statement.query([])?;
+    let mut running: BTreeMap<i64, Hash> = BTreeMap::new();
+    while let Some(row) = chunks.next()? {
+        let running = running.entry(row.get(0)?).or_insert(archive::NO_CHUNK);
+        *running = archive::extend(running, &row.get(1)?);
+    }
+    let mut update = connection.prepare(sql::SET_ARCHIVED_HASH)?;
+    for (file_id, hash) in running {
+        update.execute((file_id, hash))?;
+    }
     Ok(())
 }
 
