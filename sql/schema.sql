@@ -578,7 +578,7 @@ create table file_backups (
     file_path text not null,
     backup_name text, -- backupFileName, NULL when the file did not exist
     version integer,
-    file_id integer references files (file_id) deferrable initially deferred, -- the copy itself, in the archive
+    file_id integer references files (file_id) deferrable initially deferred, -- the copy itself, its newest version
     backed_up_at text, -- backupTime
     unique (event_id, file_path)
 ) strict;
@@ -616,7 +616,7 @@ create table pasted_contents (
     -- One row per thing pasted into a prompt of history.jsonl.
     pasted_content_id integer primary key,
     history_prompt_id integer not null references history_prompts (history_prompt_id) deferrable initially deferred,
-    paste_id integer references pastes (paste_id) deferrable initially deferred, -- where a long text is kept
+    paste_id integer references pastes (paste_id) on delete set null deferrable initially deferred, -- a long text's, its newest version
     paste_number integer not null, -- as in [Pasted text #1]
     kind text, -- type: text, image
     cache_name text, -- contentHash: names the file in paste-cache/
@@ -626,6 +626,7 @@ create table pasted_contents (
     unique (history_prompt_id, paste_number)
 ) strict;
 create index pasted_contents_by_paste on pasted_contents (paste_id) where paste_id is not null;
+create index pasted_contents_by_name on pasted_contents (cache_name) where cache_name is not null;
 
 create table pastes (
     -- One row per file of paste-cache/: a long text that was pasted.

@@ -326,3 +326,68 @@ fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
     sandbox.ok(&["rebuild"]);
     assert_eq!(sandbox.hash(), hash);
 }
+
+/// Files of a home and their content.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+/// Homes that are synced and checked after each step; a rebuild must change nothing. Of the one the database has no message
+/// when the first step is over, of the other it has: a sync notes what changes only then.
+fn synced_in_steps(steps: &[Files<'_>]) -> [Sandbox; 2] {
+    let message = r#"{"parentUuid":null,"uuid":"other"}"#;
+    [None, Some(("projects/-x/other.jsonl", message))].map(|other| {
+        let sandbox = Sandbox::new();
+        for (number, files) in (0..).zip(steps) {
+            for (path, content) in files.iter().chain(&other) {
+                let file = sandbox.write(path, content);
+                set_age(&file, 0, number);
+            }
+            sandbox.sync();
+            sandbox.check();
+        }
+        let hash = sandbox.hash();
+        sandbox.ok(&["rebuild"]);
+        assert_eq!(sandbox.hash(), hash, "a rebuild changed something");
+        sandbox
+    })
+}
+
+const PASTE: &str = "paste-cache/0123456789abcdef.txt";
+const PROMPT_WITH_PASTE: &str = r#"{"display":"[Pasted text #1]","pastedContents":{"1":{"id":1,"type":"text","contentHash":"0123456789abcdef"}},"timestamp":1767348000000,"project":"/w"}"#;
+const PASTED_TEXT: &str = "select pastes.content from pasted_contents join pastes using (paste_id)";
+
+#[test]
+fn a_paste_that_a_prompt_refers_to_may_grow() {
+    let home: Files<'_> = &[
+        ("history.jsonl", PROMPT_WITH_PASTE),
+        (PASTE, "one"),
+        ("paste-cache/fedcba9876543210.txt", "two"),
+    ];
+    for sandbox in synced_in_steps(&[home, &[(PASTE, "one and more")]]) {
+        assert_eq!(sandbox.query(PASTED_TEXT), ["one and more"]);
+    }
+}
+
+#[test]
+fn a_paste_that_is_rewritten_is_found_in_its_newest_version() {
+    let home: Files<'_> = &[
+        ("history.jsonl", PROMPT_WITH_PASTE),
+        (PASTE, "first version"),
+    ];
+    for sandbox in synced_in_steps(&[home, &[(PASTE, "second")]]) {
+        assert_eq!(sandbox.query(PASTED_TEXT), ["second"]);
+    }
+}
+
+#[test]
+fn a_copy_of_a_file_that_is_rewritten_is_found_in_its_newest_version() {
+    let session = session_id(1);
+    let snapshot = format!(
+        r#"{{"type":"file-history-snapshot","messageId":"u1","sessionId":"{session}","snapshot":{{"trackedFileBackups":{{"a.txt":{{"backupFileName":"x@v1","version":1}}}}}}}}"#
+    );
+    let backup = format!("file-history/{session}/x@v1");
+    let home: Files<'_> = &[(FILES[0], &snapshot), (&backup, "first version")];
+    let version = "select generation from file_backups join files using (file_id)";
+    for sandbox in synced_in_steps(&[home, &[(&backup, "second")]]) {
+        assert_eq!(sandbox.query(version), ["2"]);
+    }
+}

@@ -66,20 +66,28 @@ where matches.history_prompt_id = history_prompts.history_prompt_id;
 drop table said_prompts;
 drop table open_prompts;
 
--- Where a long text that was pasted is kept.
+-- Where a long text that was pasted is kept. Of a new database no names are noted: all are looked up.
 update pasted_contents
 set paste_id = (
     select pastes.paste_id
     from pastes
     join files using (file_id)
+    join sources using (source_id)
     where pastes.cache_name = pasted_contents.cache_name
-    order by files.path, files.generation desc
+    order by files.path, sources.machine, sources.root_path, files.generation desc
     limit 1
 )
-where cache_name is not null
-    and paste_id is null;
+where cache_name in (
+    select cache_name
+    from touched_pastes
+    union all
+    select pastes.cache_name
+    from counted_rows
+    cross join pastes
+    where counted_rows.last_message_id = 0
+);
 
--- The copies that Claude Code made of files before it changed them.
+-- The copies that Claude Code made of files before it changed them. One whose file has a newer version is NULL by now.
 update file_backups
 set file_id = (
     select backup.file_id
@@ -92,6 +100,6 @@ set file_id = (
     order by backup.generation desc
     limit 1
 )
-where file_id is null
+where (file_id is null or exists (select 1 from counted_rows where last_message_id = 0))
     and backup_name is not null
     and session_id in (select session_id from touched_sessions);

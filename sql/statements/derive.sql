@@ -37,6 +37,7 @@ create temp table if not exists told_sessions ( -- of a new database: what the m
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_changes (tool_use_id text primary key) without rowid;
+create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
 create temp table if not exists indexed_blocks (last_block_id integer);
 delete from indexed_blocks;
 insert into indexed_blocks (last_block_id)
@@ -65,6 +66,10 @@ drop trigger if exists temp.file_change_inserted;
 drop trigger if exists temp.file_change_deleted;
 drop trigger if exists temp.response_updated;
 drop trigger if exists temp.response_deleted;
+drop trigger if exists temp.paste_inserted;
+drop trigger if exists temp.paste_deleted;
+drop trigger if exists temp.pasted_content_inserted;
+drop trigger if exists temp.file_backup_retired;
 update counted_rows set last_message_id = 0, last_api_response_id = 0;
 insert into search (search) values ('delete-all');
 update indexed_blocks set last_block_id = 0;
@@ -116,6 +121,7 @@ delete from told_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
 delete from touched_changes;
+delete from touched_pastes;
 delete from touched_messages;
 delete from changed_responses;
 
@@ -176,6 +182,31 @@ create temp trigger if not exists response_deleted
 after delete on api_responses
 begin
     insert or ignore into changed_responses (api_response_id) values (old.api_response_id);
+end;
+
+create temp trigger if not exists paste_inserted
+after insert on pastes
+begin
+    insert or ignore into touched_pastes (cache_name) values (new.cache_name);
+end;
+
+create temp trigger if not exists paste_deleted
+after delete on pastes
+begin
+    insert or ignore into touched_pastes (cache_name) values (old.cache_name);
+end;
+
+create temp trigger if not exists pasted_content_inserted
+after insert on pasted_contents when new.cache_name is not null
+begin
+    insert or ignore into touched_pastes (cache_name) values (new.cache_name);
+end;
+
+-- A newer version of the copy is looked up again: its session is touched.
+create temp trigger if not exists file_backup_retired
+after update of is_current on files when new.kind = 'file_backup' and not new.is_current
+begin
+    update file_backups set file_id = null where file_id = new.file_id;
 end;
 
 -- name: resolve_all
