@@ -32,6 +32,8 @@ pub enum Error {
     },
     /// The database cannot be used by this program: newer, or not ours.
     Unusable(String),
+    /// A new database cannot be filled page by page, for a reason; it can by statements.
+    NotInBulk(String),
     /// A check found something wrong.
     CheckFailed(String),
     /// Lines were rejected and `--strict` was given.
@@ -66,7 +68,7 @@ impl Error {
             Error::Usage(_) => 2,
             Error::Rejected(_) => 65,
             Error::NoSource(_) => 66,
-            Error::Database(_) | Error::Io(..) | Error::Storage { .. } => 74,
+            Error::Database(_) | Error::Io(..) | Error::Storage { .. } | Error::NotInBulk(_) => 74,
             Error::Locked(_) => 75,
             Error::Unusable(_) => 78,
             Error::Stopped(signal) => 128 + signal,
@@ -152,6 +154,9 @@ impl fmt::Display for Error {
             ),
             Error::Unwritten(count) => {
                 write!(f, "{count} files could not be written; everything else was")
+            }
+            Error::NotInBulk(reason) => {
+                write!(f, "the database cannot be written page by page: {reason}")
             }
             Error::Failed(problem) => write!(f, "{problem}"),
             Error::Database(error) => write!(f, "database: {error}"),

@@ -19,6 +19,7 @@
 //! | decode    | [`decode`], [`record`] | a line -> `Record`s, salvaging what can be salvaged                  |
 //! | normalize | [`normalize`]          | records -> [`rows`], the only place that gives meaning               |
 //! | load      | [`database`]           | rows -> tables; which line is the message, references, responses     |
+//! |           | [`sqlite_bulk`]        | the pages of a new SQLite file; uses no other module                 |
 //! | views     | `sql/views/*.sql`      | tables -> answers                                                    |
 //!
 //! What always holds:
@@ -54,6 +55,7 @@ pub mod read;
 pub mod record;
 pub mod rows;
 pub mod schema_page;
+pub mod sqlite_bulk;
 pub mod stop;
 pub mod terminal;
 pub mod timestamp;

@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -34,21 +33,17 @@ impl Pipeline {
         Pipeline { pool, threads }
     }
 
+    /// How many threads may be used, the caller's included.
+    pub fn threads(&self) -> usize {
+        match self.is_parallel() {
+            true => self.threads,
+            false => 1,
+        }
+    }
+
     /// Whether more than one thread may be used.
     pub fn is_parallel(&self) -> bool {
         self.pool.is_some()
-    }
-
-    /// Does `work` for every item, in any order.
-    pub fn for_each<T: Send>(
-        &self,
-        items: Vec<T>,
-        work: impl Fn(T) -> Result<()> + Sync + Send,
-    ) -> Result<()> {
-        match &self.pool {
-            Some(pool) => pool.install(|| items.into_par_iter().with_max_len(1).try_for_each(work)),
-            None => items.into_iter().try_for_each(work),
-        }
     }
 
     /// Begins some work that the caller waits for later. With one thread it is done at once.
@@ -75,10 +70,7 @@ impl Pipeline {
         work: impl Fn(T) -> R + Sync,
         consume: impl Fn(&mut C, &mut R) -> Result<()> + Sync,
     ) -> Result<()> {
-        let threads = match self.is_parallel() {
-            true => self.threads,
-            false => 1,
-        };
+        let threads = self.threads();
         let turns = Turns {
             items: Mutex::new(items.fuse().enumerate()),
             consumer: Mutex::new(consumer),

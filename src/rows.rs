@@ -134,8 +134,8 @@ macro_rules! tables {
         /// All of them.
         enum Number { $( $name ),* }
 
-        /// How many tables rows are of.
-        pub const ROW_TABLES: usize = [$( $table ),*].len();
+        /// The tables that rows are of, with the columns that have values, by their numbers.
+        pub const ROW_TABLES: &[(&str, &[&str])] = &[$( ($table, &[$($column),*]) ),*];
 
     $(
         $(#[$meta])*

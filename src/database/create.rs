@@ -2,11 +2,11 @@
 
 use super::files::{beside, open_private, sync_file};
 use super::refresh::refresh_views;
-use super::sqlite_file::PAGE_BYTES;
 use super::{
     APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, statements,
 };
 use crate::error::{Error, Result};
+use crate::sqlite_bulk::PAGE_BYTES;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashSet;

@@ -1,47 +1,48 @@
-//! Cells in their order -> the pages of a B-tree, as https://sqlite.org/fileformat2.html has them.
+//! Cells in ascending order -> the pages of a B-tree, as <https://sqlite.org/fileformat2.html> describes them.
 //!
-//! Leaves are written when they are full, one behind the other; the pages above them when all leaves are there. The root
-//! keeps the page that SQLite gave it, so the schema stays as it is.
+//! A leaf page is appended to the file when it is full, the interior pages when all leaves are written. The root stays on the
+//! page that SQLite gave it, so the schema need not change.
 
-use super::records::{put_varint, varint_length};
+use super::record::{put_varint, varint_length};
+use super::write_at;
 use std::fs::File;
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
-/// Bytes of a page.
+/// The page size of a database that can be filled.
 pub const PAGE_BYTES: usize = 8192;
 
-/// The page that SQLite locks bytes of and never writes.
+/// The page with the bytes that SQLite locks; it is never used.
 const LOCK_PAGE: u32 = (0x4000_0000 / PAGE_BYTES + 1) as u32;
 
-/// So many bytes are written at once.
+/// Pages are written when this many bytes have gathered.
 const WRITE_BYTES: usize = 1 << 17;
 
-const TABLE_LEAF: u8 = 0x0d;
+pub const TABLE_LEAF: u8 = 0x0d;
 const TABLE_INNER: u8 = 0x05;
-const INDEX_LEAF: u8 = 0x0a;
+pub const INDEX_LEAF: u8 = 0x0a;
 const INDEX_INNER: u8 = 0x02;
 
 /// A database file that pages are added to.
 pub struct PageFile {
     file: File,
-    /// Pages that are not written yet; the last may still be growing.
+    /// Pages that are not written yet; the last one may be incomplete.
     buffer: Vec<u8>,
-    /// The number of the next page.
+    /// The number of the page after these.
     next: u32,
 }
 
 impl PageFile {
-    /// Adds to a database that has so many pages.
-    pub fn new(file: File, pages: u32) -> PageFile {
+    /// Appends to a database with a number of pages.
+    pub fn new(file: File, page_count: u32) -> PageFile {
         PageFile {
             file,
             buffer: Vec::with_capacity(WRITE_BYTES + PAGE_BYTES),
-            next: pages + 1,
+            next: page_count + 1,
         }
     }
 
-    /// Begins a page, and returns its number.
+    /// Starts a page and returns its number.
     fn begin(&mut self) -> io::Result<u32> {
         if self.buffer.len() >= WRITE_BYTES {
             self.flush()?;
@@ -62,7 +63,7 @@ impl PageFile {
         Ok(number)
     }
 
-    /// The number of the page that is begun next.
+    /// The number of the page that is started next.
     fn upcoming(&self) -> u32 {
         match self.next {
             LOCK_PAGE => LOCK_PAGE + 1,
@@ -77,37 +78,20 @@ impl PageFile {
         Ok(())
     }
 
-    /// Puts a page in the place of one that is there.
+    /// Overwrites a page.
     fn replace(&mut self, number: u32, page: &[u8]) -> io::Result<()> {
         let offset = u64::from(number - 1) * PAGE_BYTES as u64;
         write_at(&self.file, page, offset)
     }
 
-    /// Writes what is left, and in the header of the database how many pages it has.
+    /// Writes what is left, and the number of pages into the header of the database.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         write_at(&self.file, &(self.next - 1).to_be_bytes(), 28)
     }
 }
 
-/// Writes bytes at an offset.
-#[cfg(unix)]
-pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
-}
-
-/// Writes bytes at an offset.
-#[cfg(windows)]
-pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
-        bytes = &bytes[count..];
-        offset += count as u64;
-    }
-    Ok(())
-}
-
-/// A page of cells that is being filled: its cells lie at its end, the last one first.
+/// A page that is being filled: an array of pointers grows from its head, the cells from its end.
 struct Page {
     bytes: Vec<u8>,
     head: usize,
@@ -136,7 +120,7 @@ impl Page {
         self.head + 2 * (self.cells + 1) + length.max(4) <= self.start
     }
 
-    /// Makes room for a cell. One of less than four bytes takes four.
+    /// Makes room for a cell. SQLite gives a cell at least four bytes.
     fn cell(&mut self, length: usize) -> &mut [u8] {
         self.start -= length.max(4);
         let pointer = self.head + 2 * self.cells;
@@ -149,7 +133,7 @@ impl Page {
         &mut cell[..length]
     }
 
-    /// Takes the last cell out again.
+    /// Removes the last cell and returns it.
     fn pop(&mut self) -> Vec<u8> {
         let pointer = self.head + 2 * (self.cells - 1);
         let end = match self.cells {
@@ -165,7 +149,7 @@ impl Page {
         cell
     }
 
-    /// The page as it is written: what is between the cells and where they stand is empty.
+    /// The complete page: its head is filled in, and the room between pointers and cells is zero.
     fn finished(&mut self) -> &[u8] {
         self.bytes[self.head + 2 * self.cells..self.start].fill(0);
         self.bytes[3..5].copy_from_slice(&(self.cells as u16).to_be_bytes());
@@ -180,7 +164,7 @@ impl Page {
     }
 }
 
-/// How many bytes of a record stand in its cell, of which at most so many may; the rest goes to pages of its own.
+/// How many bytes of a record are in its cell, which admits `most`; the rest goes to overflow pages.
 fn local_length(length: usize, most: usize) -> usize {
     let least = (PAGE_BYTES - 12) * 32 / 255 - 23;
     let surplus = least + length.saturating_sub(least) % (PAGE_BYTES - 4);
@@ -191,20 +175,20 @@ fn local_length(length: usize, most: usize) -> usize {
     }
 }
 
-/// The bytes of a record on their way into its cell and the pages behind it.
+/// Takes the bytes of a record: first into its cell, then into overflow pages.
 pub struct Payload<'a> {
     file: &'a mut PageFile,
-    /// The part in the cell that is still to be filled.
+    /// The part of the cell that is not filled yet.
     local: &'a mut [u8],
-    /// Bytes for further pages that are still to come.
+    /// Bytes for overflow pages that have not come yet.
     rest: usize,
-    /// Bytes that the page behind the cell can still take.
+    /// Bytes that the current overflow page can still take.
     room: usize,
     failed: Option<io::Error>,
 }
 
 impl Payload<'_> {
-    /// Adds bytes.
+    /// Appends bytes.
     pub fn write(&mut self, mut bytes: &[u8]) {
         let length = bytes.len().min(self.local.len());
         let (now, later) = std::mem::take(&mut self.local).split_at_mut(length);
@@ -247,8 +231,8 @@ impl Payload<'_> {
     }
 }
 
-/// Puts a record into a page that has room for it: what stands before it in the cell, the record as far as it is local, and
-/// where it goes on.
+/// Adds a cell to a page that has room for it: what precedes the record in the cell, the record as far as it is local, and the
+/// number of its first overflow page.
 fn put_record(
     page: &mut Page,
     file: &mut PageFile,
@@ -274,21 +258,21 @@ fn put_record(
     payload.finish()
 }
 
-/// Bytes of a cell: a record that does not fit ends with the page it goes on at.
+/// The length of a cell: after an incomplete record follows the number of its first overflow page.
 fn cell_length(front: usize, length: usize, local: usize) -> usize {
     front + local + if length > local { 4 } else { 0 }
 }
 
-/// The children of a page and what stands between them.
+/// Pages of one level of a tree, and the cells between them.
 #[derive(Default)]
 struct Children {
     pages: Vec<u32>,
-    /// One fewer: the cell, without its child, between each two.
+    /// One fewer than pages: each cell without the number of its page.
     dividers: Vec<Vec<u8>>,
 }
 
 impl Children {
-    /// Writes the pages above these, up to the root.
+    /// Writes the levels above, up to the root.
     fn finish(mut self, file: &mut PageFile, kind: u8, root: u32) -> io::Result<()> {
         loop {
             let mut page = Page::new(kind);
@@ -320,13 +304,13 @@ impl Children {
         }
     }
 
-    /// Which children share a page: where each group ends. Each has two or more.
+    /// Which of the pages share a parent: where each group ends. A group has two pages or more.
     fn groups(&self) -> Vec<usize> {
         let mut ends = Vec::new();
         let mut used = 12;
         let mut first = 0;
         for index in 1..self.pages.len() {
-            // The divider before this child stands in the same page.
+            // The cell before this page is on the same parent.
             let length = 2 + (4 + self.dividers[index - 1].len()).max(4);
             if used + length > PAGE_BYTES && index > first + 1 {
                 ends.push(index);
@@ -346,7 +330,7 @@ impl Children {
     }
 }
 
-/// A table that is being written, in the order of its rowids.
+/// The B-tree of a table, written in the order of its rowids.
 pub struct TableTree {
     leaf: Page,
     children: Children,
@@ -365,7 +349,7 @@ impl TableTree {
         }
     }
 
-    /// Adds a record of a length, whose bytes are given by `write`. Rowids must grow.
+    /// Adds a record of a given length, whose bytes `write` supplies. Its rowid is greater than the one before.
     pub fn add(
         &mut self,
         file: &mut PageFile,
@@ -373,7 +357,6 @@ impl TableTree {
         length: usize,
         write: impl FnOnce(&mut Payload<'_>),
     ) -> io::Result<()> {
-        assert!(rowid > self.last_rowid, "rowids grow");
         let local = local_length(length, PAGE_BYTES - 35);
         self.front.clear();
         put_varint(&mut self.front, length as u64);
@@ -392,7 +375,7 @@ impl TableTree {
         put_record(&mut self.leaf, file, &self.front, length, local, write)
     }
 
-    /// Writes the rest, with the root at its page.
+    /// Writes the rest, the root on its page.
     pub fn finish(mut self, file: &mut PageFile, root: u32) -> io::Result<()> {
         if self.children.pages.is_empty() {
             return file.replace(root, self.leaf.finished());
@@ -402,10 +385,10 @@ impl TableTree {
     }
 }
 
-/// An index that is being written, in the order of its keys. Others may write to the file meanwhile.
+/// The B-tree of an index, written in the order of its keys. Several can be written to one file at the same time.
 pub struct IndexTree {
     leaf: Page,
-    /// The leaf before, and the cell between the two.
+    /// The leaf before, and the cell between both.
     held: Option<(Page, Vec<u8>)>,
     children: Children,
     cell: Vec<u8>,
@@ -422,7 +405,7 @@ impl IndexTree {
         }
     }
 
-    /// Adds a record. Records must come in their order.
+    /// Adds a record, which sorts after those before it.
     pub fn add(&mut self, file: &Mutex<PageFile>, record: &[u8]) -> io::Result<()> {
         let local = local_length(record.len(), (PAGE_BYTES - 12) * 64 / 255 - 23);
         self.cell.clear();
@@ -460,13 +443,13 @@ impl IndexTree {
         Ok(())
     }
 
-    /// Writes the rest, with the root at its page.
+    /// Writes the rest, the root on its page.
     pub fn finish(mut self, file: &Mutex<PageFile>, root: u32) -> io::Result<()> {
         let mut file = lock(file);
         let Some((mut page, mut divider)) = self.held else {
             return file.replace(root, self.leaf.finished());
         };
-        // No leaf is empty.
+        // A leaf must not be empty.
         if self.leaf.cells == 0 {
             self.leaf.cell(divider.len()).copy_from_slice(&divider);
             divider = page.pop();
@@ -478,7 +461,7 @@ impl IndexTree {
     }
 }
 
-/// Locks a file that several add to.
+/// Locks a file that several trees are written to.
 fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
-    file.lock().expect("nobody panics while pages are added")
+    file.lock().expect("no thread panics while it adds pages")
 }

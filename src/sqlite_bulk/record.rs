@@ -1,8 +1,8 @@
-//! Values -> records of SQLite's file format, and keys that sort as SQLite sorts them.
+//! Values -> records in SQLite's file format, and keys whose bytes sort as SQLite sorts the values.
 
 use rusqlite::types::ValueRef;
 
-/// Appends a number as SQLite writes them: seven bits a byte, the highest first, the ninth byte whole.
+/// Appends a varint: seven bits per byte, the highest first, and eight bits in a ninth byte.
 pub fn put_varint(out: &mut Vec<u8>, value: u64) {
     if value < 0x80 {
         out.push(value as u8);
@@ -21,7 +21,7 @@ pub fn put_varint(out: &mut Vec<u8>, value: u64) {
     out.push(value as u8 & 0x7f);
 }
 
-/// How many bytes a number takes.
+/// The length of a varint.
 pub fn varint_length(value: u64) -> usize {
     match value {
         0 => 1,
@@ -29,28 +29,28 @@ pub fn varint_length(value: u64) -> usize {
     }
 }
 
-/// A record, with room that is used again for the next one: its head, which has the types of its values, and the bytes of
-/// these. Long values stay where they are until it is written.
+/// A record: its header, which has the types of the values, and their bytes. Long values are not copied into it. It is used
+/// again for the next row, for the sake of its memory.
 #[derive(Default)]
 pub struct Record {
     head: Vec<u8>,
-    /// The bytes of short values, behind each other.
+    /// The bytes of short values, one after the other.
     short: Vec<u8>,
-    /// The numbers of long values, and how many bytes of short ones stand before each.
+    /// The numbers of long values, and how many bytes of short ones precede each.
     long: Vec<(usize, usize)>,
 }
 
-/// Bytes of a value that is not worth a look of its own.
+/// A value of at most this many bytes is short.
 const SHORT_BYTES: usize = 128;
 
 impl Record {
-    /// Puts values in place of those that it has. Returns the length of the record.
+    /// Replaces its values. Returns the length of the record.
     pub fn fill<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
         let Record { head, short, long } = self;
         head.clear();
         short.clear();
         long.clear();
-        // The length of the head counts itself. Nearly always it takes one byte.
+        // The header begins with its length, which includes itself and nearly always takes one byte.
         head.push(0);
         let mut long_bytes = 0;
         for (number, value) in values.enumerate() {
@@ -62,7 +62,7 @@ impl Record {
             match value {
                 ValueRef::Null => {}
                 ValueRef::Integer(integer) if length > 0 => {
-                    // All eight bytes are one step, and those that are too many are taken back.
+                    // Faster than to append `length` bytes: their number is not known when this is compiled.
                     let bytes = (integer << (64 - 8 * length)).to_be_bytes();
                     let end = short.len() + length;
                     short.extend_from_slice(&bytes);
@@ -91,7 +91,7 @@ impl Record {
         head.len() + short.len() + long_bytes
     }
 
-    /// Gives its bytes. The values are asked for by their numbers once more.
+    /// Passes its bytes to `write`. Long values are asked for once more, by their numbers.
     pub fn write<'a>(&self, value: impl Fn(usize) -> ValueRef<'a>, mut write: impl FnMut(&[u8])) {
         write(&self.head);
         let mut written = 0;
@@ -106,7 +106,7 @@ impl Record {
     }
 }
 
-/// The type of a value, and how many bytes it takes.
+/// The serial type of a value, and how many bytes it takes.
 fn serial_type(value: ValueRef<'_>) -> (u64, usize) {
     match value {
         ValueRef::Null => (0, 0),
@@ -129,10 +129,10 @@ fn serial_type(value: ValueRef<'_>) -> (u64, usize) {
     }
 }
 
-// What a value in a key begins with: of two values the one with the smaller mark comes first.
+// The first byte of a value in a key.
 const NULL: u8 = 0x00;
 const NEGATIVE: u8 = 0x01;
-const NUMBER: u8 = 0x10; // and the number of bytes behind it
+const NUMBER: u8 = 0x10; // plus the number of bytes that follow
 const TEXT: u8 = 0x20;
 
 /// Appends a value to a key. Keys compare byte by byte as SQLite compares the values.
@@ -152,11 +152,13 @@ pub fn put_key(out: &mut Vec<u8>, value: ValueRef<'_>) {
             out.push(TEXT);
             put_escaped(out, bytes);
         }
-        ValueRef::Real(_) | ValueRef::Blob(_) => unreachable!("no index has such a column"),
+        ValueRef::Real(_) | ValueRef::Blob(_) => {
+            unreachable!("an index with such a column is refused")
+        }
     }
 }
 
-/// Appends bytes and their end, which compares less than any byte: a NUL among them gets a mark.
+/// Appends bytes and an end mark, `00 00`, that sorts before any further byte: a NUL among them becomes `00 FF`.
 fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
     while let Some(nul) = memchr::memchr(0, bytes) {
         out.extend_from_slice(&bytes[..nul]);
@@ -171,11 +173,11 @@ fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
 enum KeyValue {
     Null,
     Integer(i64),
-    /// Where its bytes stand in the texts that were taken apart.
+    /// Where its bytes are in [`KeyReader::texts`].
     Text(usize, usize),
 }
 
-/// Keys -> records, with room that is used again.
+/// Keys -> records. It is used again for the next key, for the sake of its memory.
 #[derive(Default)]
 pub struct KeyReader {
     values: Vec<KeyValue>,
@@ -185,8 +187,8 @@ pub struct KeyReader {
 }
 
 impl KeyReader {
-    /// The record of a key; and of the key that part which tells whether two rows have the same `count` values: those with
-    /// a NULL never have.
+    /// The record of a key; and the part of the key that holds its first `count` values, if none of them is NULL: two rows with
+    /// equal parts violate a unique index.
     pub fn record<'k>(&mut self, whole: &'k [u8], count: usize) -> (&[u8], Option<&'k [u8]>) {
         self.values.clear();
         self.texts.clear();
@@ -235,7 +237,7 @@ impl KeyReader {
         (&self.bytes, (!has_null).then(|| &whole[..told]))
     }
 
-    /// Takes the bytes of a text, and returns what stands behind it.
+    /// Reads the bytes of a text, and returns what follows it.
     fn take_text<'k>(&mut self, mut key: &'k [u8]) -> &'k [u8] {
         loop {
             let nul = memchr::memchr(0, key).expect("a text has its end");
@@ -296,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Takes a number that was written so.
+    /// Reads a varint.
     fn take_varint(bytes: &mut &[u8]) -> u64 {
         let mut value = 0;
         for number in 1.. {

@@ -1,9 +1,7 @@
-//! Keys in any order -> keys in their order, with little memory: runs that are sorted go to a file, and are merged at the
-//! end.
+//! Sorts keys with little memory: sorted runs are written to a temporary file and merged at the end.
 
-use super::pages::write_at;
-use super::records::put_key;
-use crate::read::read_at;
+use super::record::put_key;
+use super::{read_at, write_at};
 use rusqlite::types::ValueRef;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,13 +9,13 @@ use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io;
 
-/// So much of each run is read at once.
+/// How much of each run is read at once.
 const READ_BYTES: usize = 1 << 15;
 
-/// So much of a run is written at once.
+/// How much of a run is written at once.
 const WRITE_BYTES: usize = 1 << 18;
 
-/// The file that runs are written to.
+/// The temporary file that runs are written to.
 pub struct Spill {
     file: File,
     length: u64,
@@ -44,7 +42,7 @@ pub struct Sorter {
     runs: Vec<Run>,
 }
 
-/// Where a key stands, and what it begins with.
+/// Where a key is in memory, and its first eight bytes, which mostly decide how it compares.
 struct Key {
     beginning: u64,
     start: u32,
@@ -64,7 +62,7 @@ struct Run {
 }
 
 impl Sorter {
-    /// Adds the key of some values. Returns how much memory it takes.
+    /// Adds the key of some values. Returns how much memory it takes up.
     pub fn add<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
         let start = self.bytes.len();
         for value in values {
@@ -74,7 +72,10 @@ impl Sorter {
         let mut beginning = [0; 8];
         let length = key.len().min(8);
         beginning[..length].copy_from_slice(&key[..length]);
-        let place = |position| u32::try_from(position).expect("no more than fits into memory");
+        let place = |position| {
+            u32::try_from(position)
+                .expect("a sorter is written to the file long before it has 4 GB")
+        };
         let size = key.len() + size_of::<Key>();
         self.keys.push(Key {
             beginning: u64::from_be_bytes(beginning),
@@ -84,7 +85,7 @@ impl Sorter {
         size
     }
 
-    /// Bytes that are in memory.
+    /// Bytes in memory.
     pub fn held(&self) -> usize {
         self.bytes.len() + self.keys.len() * size_of::<Key>()
     }
@@ -126,7 +127,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Gives all keys in their order.
+    /// Passes all keys to `each`, in ascending order.
     pub fn merge(
         mut self,
         spill: &Spill,
@@ -166,12 +167,12 @@ impl Sorter {
 
 /// A run that is being read.
 struct Source {
-    /// The key it is at.
+    /// Its current key.
     key: Vec<u8>,
     rest: Rest,
 }
 
-/// What of a run is still to come.
+/// The keys after the current one.
 enum Rest {
     Memory {
         bytes: Vec<u8>,
@@ -185,7 +186,7 @@ enum Rest {
 }
 
 impl Source {
-    /// Goes to the next key, if there is one.
+    /// Goes on to the next key; false if there is none.
     fn advance(&mut self, file: &File) -> io::Result<bool> {
         self.key.clear();
         match &mut self.rest {
@@ -211,7 +212,7 @@ impl Source {
     }
 }
 
-/// Has so many bytes of a run at hand; false if there are none left.
+/// Reads on until the buffer has `wanted` unused bytes; false if the run has ended.
 fn fill(
     buffer: &mut Vec<u8>,
     used: &mut usize,
@@ -223,22 +224,20 @@ fn fill(
         buffer.drain(..*used);
         *used = 0;
         let more = run.length.min(READ_BYTES.max(wanted) as u64);
-        let read = read_at(file, run.offset, more)?;
-        buffer.extend_from_slice(&read);
+        let start = buffer.len();
+        buffer.resize(start + more as usize, 0);
+        read_at(file, &mut buffer[start..], run.offset)?;
         run.offset += more;
         run.length -= more;
-        if buffer.is_empty() && wanted > 0 {
+        if buffer.is_empty() {
             return Ok(false);
-        }
-        if buffer.len() < wanted || (read.len() as u64) < more {
-            return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
     Ok(true)
 }
 
 impl Ord for Source {
-    /// The greatest of a heap is the one with the least key.
+    /// Reversed: a heap gives its greatest element, and the source with the least key is wanted.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
