@@ -4,9 +4,10 @@
 //! without opening it only if its size, times and identity are all as recorded and it had been quiet when they were.
 
 use crate::archive::{self, Hash};
-use crate::database::{FileVersion, statements as sql};
+use crate::database::statements as sql;
 use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
+use crate::load::FileVersion;
 use crate::read::Bytes;
 use rayon::prelude::*;
 use rusqlite::Connection;

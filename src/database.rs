@@ -14,24 +14,18 @@
 //! | `first_load`, `sqlite_file` | rows -> tables of a new database, as pages of its file                            |
 //! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
 //! | `derive`                    | what depends on several lines: runs `sql/derive`                                  |
-//! | `beside`                    | work on a new database beside the writer: counting, checking references           |
+//! | `parallel`                  | work on a new database beside the writer: counting, checking references           |
 //! | `hash`                      | a hash of the content                                                            |
 
-mod beside;
-mod copies;
 mod create;
-mod derive;
+pub(crate) mod derive;
 mod files;
-mod first_load;
 mod functions;
 pub mod hash;
 mod insert;
-mod known;
-mod load;
-mod refresh;
-mod responses;
+pub(crate) mod parallel;
+pub(crate) mod refresh;
 mod sqlite_file;
-mod tool_uses;
 pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
@@ -41,13 +35,14 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
+pub(crate) use create::{Stage, check_references, create_index, create_stage};
 pub use create::{create, finish_new, open_new};
 pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
-pub use first_load::FirstLoad;
 pub use functions::priced_model;
+pub(crate) use functions::{lower_version, version_number};
 pub use insert::Inserter;
-pub use load::{Batch, Counts, FileVersion, Load, Loaded, Loader};
 pub use refresh::{is_up_to_date, open_with_prices_only};
+pub(crate) use sqlite_file::SqliteFile;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

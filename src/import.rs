@@ -2,9 +2,9 @@
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::changes::{self, ChangedFile};
-use crate::database::{Batch, FileVersion, Load, Loaded};
 use crate::discover::{Reading, Stat};
 use crate::error::{Error, Problem, Result};
+use crate::load::{Batch, FileVersion, Load, Loaded};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
@@ -80,7 +80,7 @@ pub struct Imported {
 /// When rows are made permanent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Commits {
-    /// So often that little is lost with a kill, and readers see what is new; the last time by the caller.
+    /// Often enough that a kill loses little and readers see what is new; the last time by the caller.
     Often,
     /// By the caller, when all is done.
     ByCaller,
@@ -474,8 +474,9 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{self, Loader};
+    use crate::database::{self, statements as sql};
     use crate::discover::{Stat, classify};
+    use crate::load::Loader;
     use std::path::Path;
 
     fn input(folder: &Path, name: &str) -> Input {
@@ -512,6 +513,9 @@ mod tests {
     fn a_panic_in_one_file_does_not_cost_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
+        connection
+            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
+            .unwrap();
         Loader::new(&connection).unwrap().finish().unwrap();
         for threads in [1, 4] {
             let names = ["a", "b", "c"].map(|name| format!("{name}{threads}"));
@@ -548,6 +552,9 @@ mod tests {
     fn a_panic_of_the_writer_names_the_file_and_takes_back_what_it_wrote() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
+        connection
+            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
+            .unwrap();
         Loader::new(&connection).unwrap().finish().unwrap();
         let inputs = ["a", "b"].map(|name| input(folder.path(), name));
         let mut loader = Loader::new(&connection).unwrap();

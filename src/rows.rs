@@ -32,14 +32,35 @@ pub trait Row: Sized {
         statement.raw_execute()
     }
 
-    /// The same with a row that is not needed any more. SQLite has its own copy of a text before it writes it, so a very
-    /// long one is not held once more meanwhile, nor until the next row comes.
-    fn write_last(self, statement: &mut Statement<'_>) -> rusqlite::Result<usize> {
-        self.with_values(|values| bind(statement, values))?;
-        drop(self);
+    /// The same with a row that is not needed afterwards. SQLite has a copy of each string before it writes the row, so one
+    /// with long strings is freed early.
+    fn write_last(&mut self, statement: &mut Statement<'_>) -> rusqlite::Result<usize>
+    where
+        Self: Default,
+    {
+        let length = self.with_values(|values| {
+            bind(statement, values)?;
+            Ok::<_, rusqlite::Error>(values.iter().map(value_length).sum::<usize>())
+        })?;
+        let is_long = length > LONG_ROW_BYTES;
+        if is_long {
+            *self = Self::default();
+        }
         let written = statement.raw_execute();
-        statement.clear_bindings();
+        if is_long {
+            statement.clear_bindings();
+        }
         written
+    }
+}
+
+/// A row with more text than this is freed as early as possible.
+const LONG_ROW_BYTES: usize = 1 << 20;
+
+fn value_length(value: &ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+        _ => 0,
     }
 }
 
@@ -196,6 +217,7 @@ tables! {
         "is_current" => is_current: bool,
         "first_seen_at" => first_seen_at: String,
         "last_synced_at" => last_synced_at: String,
+        "missing_since" => missing_since: Option<String>,
     }
 
     /// A piece of a file's bytes.
@@ -374,10 +396,10 @@ tables! {
     "file_changes" => FileChange<'a> {
         "tool_use_id" => tool_use_id: Text<'a>,
         "file_path" => file_path: Text<'a>,
-        "kind" => kind: &'static str,
+        "kind" => kind: Text<'a>,
         "lines_added" => lines_added: Option<i64>,
         "lines_removed" => lines_removed: Option<i64>,
-        "line_count_source" => line_count_source: Option<&'static str>,
+        "line_count_source" => line_count_source: Option<Text<'a>>,
         "is_user_modified" => is_user_modified: Option<bool>,
     }
 
@@ -915,6 +937,14 @@ macro_rules! documents {
             /// The tables.
             pub const TABLES: &'static [&'static str] = &[$(<$name as Row>::TABLE),*];
 
+            /// The session that another file describes.
+            pub fn described_session(&self) -> Option<&str> {
+                match self {
+                    Document::SessionHint(hint) => hint.session_id.as_deref(),
+                    _ => None,
+                }
+            }
+
             /// Inserts the row of a file.
             pub fn insert(self, file_id: i64, target: &mut impl Insert) -> Result<()> {
                 match self {
@@ -952,13 +982,6 @@ impl UsageLine<'_> {
         self.file_id = message.file_id;
         self.line_number = message.line_number;
         self.byte_offset = message.byte_offset;
-    }
-}
-
-impl ToolUse<'_> {
-    /// Whether nothing but its answer depends on it: what a search found counts for its response.
-    pub fn is_plain(&self) -> bool {
-        self.name.as_deref() != Some("WebSearch")
     }
 }
 

@@ -4,13 +4,15 @@ mod sandbox;
 
 use cc_etl::archive::{self, CHUNK_BYTES};
 use cc_etl::changes::{self, ChangedFile};
-use cc_etl::database::{self, Batch, Counts, Load, Loaded, Loader};
+use cc_etl::database;
 use cc_etl::discover;
 use cc_etl::error::Result;
 use cc_etl::import::{Commits, Imported, Input, import};
+use cc_etl::load::{Batch, Load, Loaded, Loader};
 use cc_etl::pipeline::Pipeline;
 use cc_etl::progress::Progress;
 use cc_etl::stop::Stop;
+use cc_etl::store::Statements;
 use rusqlite::Connection;
 use sandbox::{Sandbox, text};
 use std::fs::{self, OpenOptions};
@@ -155,7 +157,7 @@ fn a_file_that_grows_before_it_is_read_is_read_to_its_end() {
 
 /// A loader after whose first batch something happens to the file.
 struct Interrupted<'a, 'c> {
-    loader: Loader<'c>,
+    loader: Loader<Statements<'c>>,
     change: Option<Box<dyn FnOnce() + 'a>>,
 }
 
@@ -170,10 +172,6 @@ impl Load for Interrupted<'_, '_> {
 
     fn commit(&mut self) -> Result<()> {
         self.loader.commit()
-    }
-
-    fn counts(&self) -> &Counts {
-        self.loader.counts()
     }
 }
 

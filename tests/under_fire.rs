@@ -3,9 +3,10 @@
 mod sandbox;
 
 use cc_etl::changes;
-use cc_etl::database::{self, Loader};
+use cc_etl::database;
 use cc_etl::discover;
 use cc_etl::import::{Commits, Input, import};
+use cc_etl::load::Loader;
 use cc_etl::pipeline::Pipeline;
 use cc_etl::progress::Progress;
 use cc_etl::stop::Stop;

@@ -12,9 +12,3 @@ set logical_parent_message_id = (
 where logical_parent_message_id is null
     and logical_parent_uuid is not null
     and exists (select 1 from messages as parent where parent.uuid = messages.logical_parent_uuid);
-
-update tool_results indexed by tool_results_without_call
-set tool_use_id = source_tool_use_id
-where tool_use_id is null
-    and source_tool_use_id is not null
-    and exists (select 1 from tool_uses where tool_uses.tool_use_id = tool_results.source_tool_use_id);

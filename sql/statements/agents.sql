@@ -1,6 +1,11 @@
+-- name: find_agent
+select agent_key
+from agents
+where session_id = ?1 and agent_id = ?2
+
 -- name: upsert_agent
-insert into agents (session_id, agent_id, layout, workflow_run_id, link_method, link_confidence)
-values (?1, ?2, ?3, ?4, 'none', 'none')
+insert into agents (agent_key, session_id, agent_id, layout, workflow_run_id, link_method, link_confidence)
+values (?1, ?2, ?3, ?4, ?5, 'none', 'none')
 on conflict (session_id, agent_id) do update
 set
     layout = case
@@ -9,4 +14,3 @@ set
         else layout
     end,
     workflow_run_id = coalesce(min(workflow_run_id, excluded.workflow_run_id), workflow_run_id, excluded.workflow_run_id)
-returning agent_key

@@ -36,7 +36,6 @@ create temp table if not exists told_sessions ( -- of a new database: what the m
 ) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
-create temp table if not exists touched_changes (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
 create temp table if not exists indexed_blocks (last_block_id integer);
 delete from indexed_blocks;
@@ -120,7 +119,6 @@ delete from touched_sessions;
 delete from told_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
-delete from touched_changes;
 delete from touched_pastes;
 delete from touched_messages;
 delete from changed_responses;
@@ -209,15 +207,15 @@ begin
     update file_backups set file_id = null where file_id = new.file_id;
 end;
 
--- name: resolve_all
--- Nothing is in the search yet, and nothing is counted.
+-- name: reset_watermarks
+-- Nothing is in the search index yet, and nothing is counted.
 update indexed_blocks
 set last_block_id = 0;
 
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;
 
--- name: tell_session
+-- name: record_session_values
 insert into told_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
 values (?1, ?2, ?3, ?4, ?5, ?6)
 
@@ -228,10 +226,6 @@ from sessions;
 
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;
-
--- name: touch_change
-insert or ignore into touched_changes (tool_use_id)
-values (?1)
 
 -- name: touch_known_session
 insert or ignore into touched_sessions (session_id)

@@ -1,11 +1,3 @@
--- name: advance_file
--- How far a file has been read.
-update files
-set
-    size_bytes = ?2, archived_bytes = ?2, parsed_bytes = ?3, line_count = ?4, newline_count = ?5, blank_line_count = ?6,
-    last_synced_at = coalesce(?7, last_synced_at), archived_hash = coalesce(?8, archived_hash)
-where file_id = ?1
-
 -- name: all_running_hashes
 select file_id, path, generation, archived_hash
 from files
@@ -17,12 +9,6 @@ select file_id, source_id, path, path_bytes, generation, archived_bytes
 from files
 where not (kind = 'other' and archived_bytes = 0)
 order by file_id
-
--- name: count_file
--- The size of a file that is only counted.
-update files
-set size_bytes = ?2
-where file_id = ?1
 
 -- name: delete_incomplete_tail
 delete from rejected_lines
@@ -61,21 +47,25 @@ from files
 join sources using (source_id)
 where files.file_id = ?1
 
+-- name: find_file_version
+select file_id
+from files
+where source_id = ?1 and path = ?2 and generation = ?3
+
 -- name: find_parsed_bytes
 -- How much of a file has become rows.
 select parsed_bytes
 from files
 where file_id = ?1
 
--- name: insert_file
--- A new version of a file, with nothing of it read yet.
-insert into files (
-    source_id, project_id, path, path_bytes, kind, session_id, generation,
-    size_bytes, archived_bytes, parsed_bytes, line_count, newline_count, blank_line_count,
-    modified_ns, changed_ns, device, inode, is_racy, is_current, first_seen_at, last_synced_at
-)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, ?8, ?8)
-on conflict (source_id, path, generation) do nothing
+-- name: find_project
+select project_id
+from projects
+where directory_name = ?1
+
+-- name: insert_project
+insert into projects (project_id, directory_name, name)
+values (?1, ?2, ?2)
 
 -- name: known_files
 -- The newest version of every file. Nearly all files are: an index would only lead to each of them one by one.
@@ -103,10 +93,15 @@ set missing_since = coalesce(missing_since, ?2)
 where file_id = ?1
 
 -- name: retire_file_versions
--- The versions of a file before this one.
+-- The generations of a file before this one.
 update files
 set is_current = 0
-where source_id = ?1 and path = ?2 and file_id <> ?3 and is_current = 1
+from files as newest
+where newest.file_id = ?1
+    and files.source_id = newest.source_id
+    and files.path = newest.path
+    and files.generation < newest.generation
+    and files.is_current = 1
 
 -- name: set_archived_hash
 update files
@@ -118,9 +113,3 @@ where file_id = ?1
 update files
 set modified_ns = ?2, changed_ns = ?3, device = ?4, inode = ?5, is_racy = ?6, missing_since = null
 where file_id = ?1
-
--- name: upsert_project
-insert into projects (directory_name, name)
-values (?1, ?1)
-on conflict (directory_name) do update set directory_name = excluded.directory_name
-returning project_id

@@ -45,10 +45,13 @@ where level = ?1 and name = ?2
 
 -- name: last_keys
 select
+    (select coalesce(max(file_id), 0) from files),
+    (select coalesce(max(project_id), 0) from projects),
+    (select coalesce(max(agent_key), 0) from agents),
     (select coalesce(max(message_id), 0) from messages),
     (select coalesce(max(block_id), 0) from content_blocks),
-    (select coalesce(max(event_id), 0) from events),
     (select coalesce(max(tool_result_id), 0) from tool_results),
+    (select coalesce(max(event_id), 0) from events),
     (select coalesce(max(history_prompt_id), 0) from history_prompts),
     (select coalesce(max(api_response_id), 0) from api_responses)
 
@@ -75,7 +78,7 @@ order by fragment_count desc, reason
 insert or ignore into touched_sessions (session_id)
 select session_id
 from messages
-where message_id = ?1 and session_id is not null
+where uuid = ?1 and session_id is not null
 
 -- name: update_block_extra
 update content_blocks

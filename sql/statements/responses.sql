@@ -58,10 +58,6 @@ set
     duplicate_reason = ?3
 where usage_line_id = ?1
 
--- name: last_response
-select coalesce(max(api_response_id), 0)
-from api_responses
-
 -- name: name_model
 insert into model_aliases (model_name, model, origin)
 values (?1, priced_model(?1), 'builtin')

@@ -2,9 +2,10 @@
 
 use super::{database_path, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
-use crate::database::{self, Inserter, Loader, Wait, statements as sql};
+use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
+use crate::load::Loader;
 use crate::stop::Stop;
 use crate::terminal::grouped;
 use crate::{prices, timestamp};

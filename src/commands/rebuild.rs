@@ -2,14 +2,16 @@
 
 use super::{backup, database_path, print, warn};
 use crate::cli::Global;
-use crate::database::{self, Counts, FileVersion, Loader, SCHEMA_VERSION, Wait, statements as sql};
+use crate::database::{self, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::classify;
 use crate::error::{Error, Result};
 use crate::import::{Commits, Input, import};
+use crate::load::{Counts, FileVersion, Loader};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{ArchivedFile, Bytes};
 use crate::stop::Stop;
+use crate::store::Statements;
 use crate::terminal::grouped;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -64,7 +66,7 @@ pub fn upgrade(connection: &Connection, path: &Path, is_quiet: bool) -> Result<C
 pub fn derive<'c>(
     connection: &'c Connection,
     path: &Path,
-    begin: impl FnOnce(&'c Connection) -> Result<Loader<'c>>,
+    begin: impl FnOnce(&'c Connection) -> Result<Loader<Statements<'c>>>,
     is_quiet: bool,
 ) -> Result<Counts> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));

@@ -3,15 +3,15 @@
 use super::{database_path, print, rebuild, warn};
 use crate::changes::{ChangedFile, Changes, KnownFiles};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{
-    self, Counts, DEMO_HOME, FirstLoad, Load, Loader, SCHEMA_VERSION, Wait, statements as sql,
-};
+use crate::database::{self, DEMO_HOME, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import, import_new};
+use crate::load::{Counts, Loader};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::stop::Stop;
+use crate::store::Statements;
 use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
 use rusqlite::{Connection, params};
@@ -117,51 +117,50 @@ fn sync(
                 .ok()
         });
 
-    let mut left = None;
+    let mut written = None;
     let mut replaced = Vec::new();
     if let Some(building) = &target.building {
         if arguments.index_tool_output {
             target.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
         }
-        let mut first = FirstLoad::new(target.connection, building)?;
+        let mut loader = Loader::create(target.connection, building)?;
         for version in changes.iter().flat_map(|change| &change.counted) {
-            first.count(version)?;
+            loader.count_file(version)?;
         }
-        let imported = import_new(&mut inputs, &mut first, &pipeline, &progress, stop);
-        report.counts = first.counts().clone();
-        let mut imported = imported?;
-        report.problems.append(&mut imported.problems);
-        replaced = imported.replaced;
-        progress.message("indexing");
-        left = Some(first.finish(&pipeline)?);
-        let written = building.to_path_buf();
-        target.writing = Some(std::thread::spawn(move || database::sync_file(&written)));
-        target.connection = database::open_new(building)?;
-    }
-    let mut loader = Loader::new(&target.connection)?;
-    if let Some(left) = left {
-        left.give(&mut loader)?;
-        if let (Some(building), true) = (&target.building, pipeline.is_parallel()) {
-            loader.share(building, &pipeline);
-        }
-    } else {
-        if arguments.index_tool_output {
-            loader.index_tool_output()?;
-        }
-        note(&mut loader, &changes)?;
-        let imported = import(
-            &mut inputs,
-            &mut loader,
-            &pipeline,
-            Commits::Often,
-            &progress,
-            stop,
-        );
+        let imported = import_new(&mut inputs, &mut loader, &pipeline, &progress, stop);
         report.counts = loader.counts.clone();
         let mut imported = imported?;
         report.problems.append(&mut imported.problems);
         replaced = imported.replaced;
+        progress.message("indexing");
+        written = Some(loader.finish_pages(&pipeline)?);
+        let building = building.to_path_buf();
+        target.connection = database::open_new(&building)?;
+        target.writing = Some(std::thread::spawn(move || database::sync_file(&building)));
     }
+    let mut loader = match written {
+        Some(written) => Loader::resume(&target.connection, written)?,
+        None => {
+            let mut loader = Loader::new(&target.connection)?;
+            if arguments.index_tool_output {
+                loader.index_tool_output()?;
+            }
+            note(&mut loader, &changes)?;
+            let imported = import(
+                &mut inputs,
+                &mut loader,
+                &pipeline,
+                Commits::Often,
+                &progress,
+                stop,
+            );
+            report.counts = loader.counts.clone();
+            let mut imported = imported?;
+            report.problems.append(&mut imported.problems);
+            replaced = imported.replaced;
+            loader
+        }
+    };
     report
         .problems
         .append(&mut unopened.into_inner().expect(NO_PANIC));
@@ -179,7 +178,12 @@ fn sync(
 
     progress.message("indexing");
     report.counts = loader.counts.clone();
-    loader.finish_with(|connection| report.record(connection))?;
+    let shared = target
+        .building
+        .as_deref()
+        .filter(|_| pipeline.is_parallel());
+    let shared = shared.map(|building| (building, &pipeline));
+    loader.finish_with(shared, |connection| report.record(connection))?;
     report.all_rejected = count_rejected(&target.connection)?;
     drop(loader);
     report.unfinished = target.close()?;
@@ -203,7 +207,7 @@ impl Again<'_> {
     fn read(
         &self,
         mut replaced: Vec<Arc<Input>>,
-        loader: &mut Loader<'_>,
+        loader: &mut Loader<Statements<'_>>,
         report: &mut Report,
     ) -> Result<()> {
         for _ in 0..Self::ATTEMPTS {
@@ -224,7 +228,7 @@ impl Again<'_> {
     fn attempt(
         &self,
         replaced: &[Arc<Input>],
-        loader: &mut Loader<'_>,
+        loader: &mut Loader<Statements<'_>>,
         report: &mut Report,
     ) -> Result<Vec<Arc<Input>>> {
         let mut homes: BTreeMap<i64, Discovery> = BTreeMap::new();
@@ -253,14 +257,8 @@ impl Again<'_> {
                 .map_err(|problem| unopened.push(problem))
                 .ok()
         });
-        let imported = import(
-            inputs,
-            loader,
-            self.pipeline,
-            self.commits,
-            self.progress,
-            self.stop,
-        )?;
+        let (pipeline, progress) = (self.pipeline, self.progress);
+        let imported = import(inputs, loader, pipeline, self.commits, progress, self.stop)?;
         report.problems.extend(imported.problems);
         report.problems.append(&mut unopened);
         Ok(imported.replaced)
@@ -271,13 +269,13 @@ impl Again<'_> {
 const NO_PANIC: &str = "adding to a list does not panic";
 
 /// Notes what is known of files without reading them.
-fn note(loader: &mut Loader<'_>, changes: &[Changes]) -> Result<()> {
+fn note(loader: &mut Loader<Statements<'_>>, changes: &[Changes]) -> Result<()> {
     for change in changes {
         for (file_id, stat, is_racy) in &change.touched {
-            loader.stamp(*file_id, stat, *is_racy)?;
+            loader.stamp_file(*file_id, stat, *is_racy)?;
         }
         for version in &change.counted {
-            loader.count(version)?;
+            loader.count_file(version)?;
         }
         for file_id in &change.missing {
             loader.mark_missing(*file_id)?;

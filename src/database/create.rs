@@ -50,7 +50,7 @@ const FILLED_BY_RESOLVE: &[&str] = &["agents", "sessions"];
 
 /// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Before any rows.
     Empty,
     /// With the rows of all lines, before what depends on several lines is resolved.
@@ -124,7 +124,7 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
 /// Refuses to go on with references that lead nowhere: what `pragma foreign_key_check` finds, but each value is looked up
 /// once, in the order of the index. Of keys that are numbers without a gap the least and the greatest value tell. Of others
 /// that many rows refer to, all are read from the smallest index: rows may be long, and to look for one reads a page of it.
-pub(super) fn check_references(connection: &Connection) -> Result<()> {
+pub(crate) fn check_references(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(statements::REFERENCES)?;
     let references = statement.query_map([], |row| {
         let [table, column, parent, key]: [String; 4] =
@@ -166,7 +166,7 @@ pub(super) fn check_references(connection: &Connection) -> Result<()> {
 }
 
 /// Creates what belongs to a stage and is not there yet.
-pub(super) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
+pub(crate) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
     let present = names(connection)?;
     for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
         if created(statement).is_some_and(|(_, name)| !present.contains(name)) {
@@ -177,14 +177,14 @@ pub(super) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()>
 }
 
 /// The names of all tables, indexes and views that a database has.
-pub(super) fn names(connection: &Connection) -> Result<HashSet<String>> {
+pub(crate) fn names(connection: &Connection) -> Result<HashSet<String>> {
     let mut statement = connection.prepare("select name from sqlite_schema")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Creates an index of the schema, if it is not there yet.
-pub(super) fn create_index(connection: &Connection, name: &str) -> Result<()> {
+pub(crate) fn create_index(connection: &Connection, name: &str) -> Result<()> {
     let mut find = connection.prepare("select 1 from sqlite_schema where name = ?1")?;
     if !find.exists([name])? {
         let statement = schema_statements().find(|statement| is_index(statement, name));
@@ -198,14 +198,14 @@ fn is_index(statement: &str, name: &str) -> bool {
 }
 
 /// The statements of the schema.
-pub(super) fn schema_statements() -> impl Iterator<Item = &'static str> {
+pub(crate) fn schema_statements() -> impl Iterator<Item = &'static str> {
     SCHEMA
         .split_inclusive(";\n")
         .filter(|statement| statement.contains("create "))
 }
 
 /// What a statement of the schema creates, a table or an index, and its name.
-pub(super) fn created(statement: &str) -> Option<(&str, &str)> {
+pub(crate) fn created(statement: &str) -> Option<(&str, &str)> {
     let line = statement.lines().find(|line| line.starts_with("create "))?;
     let mut words = line
         .split([' ', '('])

@@ -1,12 +1,13 @@
 //! Runs the scripts of `sql/derive`, in the order of their names.
 
-use super::beside::Filling;
-use super::{embedded, responses};
+use super::embedded;
+use super::parallel::Filling;
 use crate::error::Result;
+use crate::load;
 use rusqlite::Connection;
 
-/// The first script that reads settled calls and results. Those after it leave them alone.
-const CALLS_ARE_SETTLED: &str = "30_agents.sql";
+/// The first script after those that derive references.
+const AGENTS: &str = "30_agents.sql";
 
 /// The first script of the rollups: tables for BI tools.
 const ROLLUPS: &str = "70_touched_rollups.sql";
@@ -19,23 +20,21 @@ pub fn rollups() -> impl Iterator<Item = (&'static str, &'static str)> {
         .filter(|(name, _)| *name >= ROLLUPS)
 }
 
-/// Settles the calls that were touched since the last time, and their results.
-pub fn settle_calls(connection: &Connection) -> Result<()> {
-    run(connection, |name| name < CALLS_ARE_SETTLED)
+/// Derives sessions, references and inline agents. The scripts after these leave calls and results alone.
+pub fn derive_references(connection: &Connection) -> Result<()> {
+    run(connection, |name| name < AGENTS)
 }
 
 /// Derives what else depends on more than one line, but for the rollups.
 pub fn derive_rest(connection: &Connection) -> Result<()> {
-    run(connection, |name| {
-        (CALLS_ARE_SETTLED..ROLLUPS).contains(&name)
-    })
+    run(connection, |name| (AGENTS..ROLLUPS).contains(&name))
 }
 
 fn run(connection: &Connection, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
     for (name, script) in embedded::DERIVE.iter().filter(|(name, _)| is_wanted(name)) {
         // The one rule that is not SQL: by then it is clear which responses it is about.
         if *name == "40_responses.sql" {
-            responses::judge_touched(connection)?;
+            load::judge_touched(connection)?;
         }
         connection.execute_batch(script).map_err(|error| {
             debug_assert!(false, "{name}: {error}");

@@ -83,6 +83,17 @@ pub fn version_number(version: &str) -> Option<i64> {
         .checked_add(patch)
 }
 
+/// The lower of two versions, of which one that is not known is no version.
+pub fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a str> {
+    let order = |version: &&str| {
+        (
+            version_number(version).unwrap_or(i64::MAX),
+            version.to_string(),
+        )
+    };
+    a.into_iter().chain(b).min_by_key(order)
+}
+
 /// The name that a model is priced by: without provider, region, date and variant, `claude-opus-4.6` as
 /// `claude-opus-4-6`. Names of other makers stay as they are.
 pub fn priced_model(name: &str) -> String {

@@ -14,8 +14,8 @@ pub struct Inserter<'c> {
     statements: RefCell<HashMap<&'static str, Statement<'c>>>,
 }
 
-/// Tables whose rows may be there already. Who writes to them looks at the number of rows written.
-const MAY_EXIST: &[&str] = &["tool_uses", "agent_links"];
+/// Tables whose rows may be there already: then nothing is inserted.
+const MAY_EXIST: &[&str] = &["agent_links"];
 
 impl<'c> Inserter<'c> {
     /// An inserter for a connection.
@@ -26,29 +26,37 @@ impl<'c> Inserter<'c> {
         }
     }
 
-    /// Inserts a row. Returns how many were written: 0 if it is there already.
+    /// Inserts a row. Returns how many rows were written: 0 if it is there already.
     pub fn insert<R: Row>(&self, row: &R) -> Result<usize> {
         self.with_statement::<R>(|statement| row.write(statement))
     }
 
-    /// Inserts a row that is not needed any more.
-    pub fn insert_last<R: Row>(&self, row: R) -> Result<usize> {
+    /// Inserts a row that is not needed afterwards. One with long strings is left empty.
+    pub fn insert_last<R: Row + Default>(&self, row: &mut R) -> Result<()> {
         self.with_statement::<R>(|statement| row.write_last(statement))
+            .map(drop)
+    }
+
+    /// Inserts a row, or updates these columns of the row with the same key.
+    pub fn upsert<R: Row>(&self, row: &R, changed: &[&str]) -> Result<()> {
+        let set: Vec<String> = changed
+            .iter()
+            .map(|column| format!("{column} = excluded.{column}"))
+            .collect();
+        let statement = format!(
+            "{} on conflict ({}) do update set {}",
+            insert(R::TABLE, R::COLUMNS),
+            R::COLUMNS[0],
+            set.join(", ")
+        );
+        row.write(&mut *self.connection.prepare_cached(&statement)?)?;
+        Ok(())
     }
 
     /// Puts a row in the place of the one with the same key, which is its first column.
     pub fn replace<R: Row>(&self, row: &R) -> Result<()> {
         let statement = update(R::TABLE, R::COLUMNS);
         row.write(&mut *self.connection.prepare_cached(&statement)?)?;
-        Ok(())
-    }
-
-    /// Takes the rows of a file out of a table.
-    pub fn delete_of_file(&self, table: &str, file_id: i64) -> Result<()> {
-        let statement = format!("delete from {table} where file_id = ?1");
-        self.connection
-            .prepare_cached(&statement)?
-            .execute([file_id])?;
         Ok(())
     }
 

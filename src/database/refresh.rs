@@ -41,7 +41,7 @@ fn refreshed_with() -> String {
 
 /// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
 /// alone, so that a sync with nothing new writes nothing. The touched tables must be there, and empty.
-pub(super) fn refresh(connection: &Connection) -> Result<()> {
+pub(crate) fn refresh(connection: &Connection) -> Result<()> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
     let searched = search_texts(connection)?;
@@ -109,7 +109,7 @@ const RETIRED_VIEWS: &[&str] = &[];
 
 /// Puts views in place of those of ours that the database has. Those that are the same are left alone, so that a sync with
 /// nothing new writes nothing; and so are those that the user made.
-pub(super) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
+pub(crate) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let present = our_views(connection)?;
     for (name, sql) in &present {
         if !wanted_views(views).any(|view| is_same_view(view, name, sql)) {

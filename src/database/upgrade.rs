@@ -38,7 +38,7 @@ const GAINED: &[(&str, &str, &str)] = &[
 
 /// Puts the tables of this schema in place of the older ones, within the transaction that is open; foreign keys must be
 /// off. Everything that is derived is empty afterwards, and without indexes.
-pub(super) fn replace_tables(connection: &Connection) -> Result<()> {
+pub(crate) fn replace_tables(connection: &Connection) -> Result<()> {
     refresh_views(connection, &[])?;
     drop_indexes(connection)?;
     let old = tables(connection)?;

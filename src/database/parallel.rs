@@ -87,7 +87,7 @@ impl Filling {
 fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
     let reader = read_beside(path)?;
     reader.execute_batch(sql::CREATE_TOUCHED)?;
-    reader.execute_batch(sql::RESOLVE_ALL)?;
+    reader.execute_batch(sql::RESET_WATERMARKS)?;
     // The script fills tables by their names, and these come first.
     for table in tables {
         reader.execute_batch(&format!(

@@ -3,8 +3,9 @@
 //! A rule on the set of lines, so that the order of their arrival does not matter: in each file version the last line
 //! stands for the file; of these the one with the earliest time is the message, then the one with the smallest path.
 
-use super::statements as sql;
+use super::deferred::DeferredLine;
 use crate::archive;
+use crate::database::statements as sql;
 use crate::discover::classify;
 use crate::error::{Error, Result};
 use crate::normalize::{copy_json, normalize_line};
@@ -29,7 +30,7 @@ pub struct Line {
 }
 
 /// What tells the files apart, whatever their keys are.
-#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileKey {
     pub path: String,
     pub machine: String,
@@ -215,9 +216,13 @@ pub fn elect(
         winner: match winner == newest {
             true => Winner::New,
             false => {
-                let bytes = winning.bytes(connection, archive)?;
-                let position = (winning.file_id, winning.line_number, winning.byte_offset);
-                let mut rows = from_bytes(position, &winning.file.path, &bytes)?;
+                let line = DeferredLine {
+                    file_id: winning.file_id,
+                    line_number: winning.line_number,
+                    byte_offset: winning.byte_offset,
+                    byte_length: winning.byte_length,
+                };
+                let mut rows = line.read(connection, archive)?;
                 rows.message.message_id = winning.message_id;
                 Winner::Archived(rows)
             }
@@ -240,28 +245,37 @@ fn winner(lines: &[Line]) -> usize {
     index
 }
 
-/// The message of a line that is no longer at hand, by its file, line and offset and the path of its file.
-pub fn from_bytes(
-    position: (i64, i64, i64),
-    path: &str,
-    bytes: &[u8],
-) -> Result<Box<MessageRows<'static>>> {
-    let (file_id, line_number, byte_offset) = position;
-    let place = classify(path);
-    let mut rows = Rows::default();
-    let whole = crate::read::Line {
-        texts: None,
-        offset: byte_offset.cast_unsigned(),
-        bytes,
-        is_complete: true,
-        is_continued: false,
-    };
-    normalize_line(&whole, line_number, &place, &mut rows);
-    let lost = || {
-        let error = io::Error::other("the archive no longer holds the record it held");
-        Error::Io(Path::new(path).to_path_buf(), error)
-    };
-    let mut rows = rows.messages.pop().ok_or_else(lost)?;
-    rows.message.file_id = file_id;
-    Ok(Box::new(rows.into_owned()))
+impl DeferredLine {
+    /// Reads the message of the line from the archive.
+    pub fn read(
+        &self,
+        connection: &Connection,
+        archive: &mut archive::Reader,
+    ) -> Result<Box<MessageRows<'static>>> {
+        let path = FileKey::find(connection, self.file_id)?.path;
+        let (offset, length) = (
+            self.byte_offset.cast_unsigned(),
+            self.byte_length.cast_unsigned(),
+        );
+        let bytes = archive
+            .read(connection, self.file_id, offset, length)
+            .map_err(Error::io(&path))?;
+        let whole = crate::read::Line {
+            texts: None,
+            offset,
+            bytes: &bytes,
+            is_complete: true,
+            is_continued: false,
+        };
+        let place = classify(&path);
+        let mut rows = Rows::default();
+        normalize_line(&whole, self.line_number, &place, &mut rows);
+        let lost = || {
+            let error = io::Error::other("the archive no longer holds the record it held");
+            Error::Io(Path::new(&path).to_path_buf(), error)
+        };
+        let mut rows = rows.messages.pop().ok_or_else(lost)?;
+        rows.message.file_id = self.file_id;
+        Ok(Box::new(rows.into_owned()))
+    }
 }

@@ -1,58 +1,46 @@
-//! Rows by the ids that lines name them by, without asking the database: messages by their uuids, responses and calls by
-//! the ids of the API. While a new database is filled, all of them are known here. Later these are the messages of the run,
-//! among which most parents are found.
+//! Integer keys by the ids that lines use: uuids of messages, API ids of responses and calls.
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
-use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// So many are remembered where the database can be asked for more.
+/// At most this many ids are kept where the database can be asked instead: some 32 MB.
 const LIMIT: usize = 900_000;
 
-/// Keys of rows, by 128 bits of their ids.
+/// A map from the 128 bits of an id to a key.
 #[derive(Default)]
-pub struct KnownIds {
+pub struct IdMap {
     keys: HashMap<[u32; 4], u32>,
 }
 
-impl KnownIds {
-    /// The key of a row.
+impl IdMap {
+    /// The key of an id.
     pub fn get(&self, id: &str) -> Option<i64> {
         self.keys.get(&bits(id)).copied().map(i64::from)
     }
 
-    /// Remembers a row.
+    /// Sets the key of an id.
     pub fn insert(&mut self, id: &str, key: i64) {
         let key = u32::try_from(key).expect("fewer rows than 2^32");
         self.keys.insert(bits(id), key);
     }
 
-    /// Gives the next key to a row, the first being 1; nothing if the id is known.
-    pub fn add(&mut self, id: &str) -> Option<i64> {
-        let next = u32::try_from(self.keys.len() + 1).expect("fewer rows than 2^32");
-        match self.keys.entry(bits(id)) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(place) => Some(i64::from(*place.insert(next))),
-        }
-    }
-
-    /// Whether no more should be remembered.
+    /// Whether the map holds as many ids as it should.
     pub fn is_full(&self) -> bool {
         self.keys.len() >= LIMIT
     }
 
-    /// Forgets all of them.
+    /// Removes all ids.
     pub fn clear(&mut self) {
-        *self = KnownIds::default();
+        *self = IdMap::default();
     }
 }
 
-/// What tells ids apart: of a uuid its bits, of any other id so many of its hash, of which no two are ever the same.
+/// The bits of a uuid; of any other id a hash of 128 bits, which does not collide in practice.
 fn bits(id: &str) -> [u32; 4] {
-    /// Another one each time the program runs, so that no ids can be made that collide.
+    /// Differs from run to run, so that nobody can prepare ids that collide.
     static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::default().hash_one(0));
     let bits = uuid_bits(id).unwrap_or_else(|| {
         let hash = xxh3_128_with_seed(id.as_bytes(), *SEED);
@@ -66,7 +54,7 @@ fn bits(id: &str) -> [u32; 4] {
     ]
 }
 
-/// The bits of a uuid that is written as all are.
+/// The bits of a uuid in lower case with its four hyphens.
 fn uuid_bits(uuid: &str) -> Option<[u64; 2]> {
     let bytes: &[u8; 36] = uuid.as_bytes().try_into().ok()?;
     let mut bits = [0; 2];
@@ -90,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uuids_are_told_apart_whatever_their_form() {
+    fn ids_of_any_form_are_distinct() {
         let uuids = [
             "01234567-89ab-cdef-0123-456789abcdef",
             "01234567-89ab-cdef-0123-456789abcdee",
@@ -100,13 +88,13 @@ mod tests {
             "",
             "other",
         ];
-        let mut known = KnownIds::default();
+        let mut map = IdMap::default();
         for (id, uuid) in (1..).zip(uuids) {
-            assert_eq!(known.get(uuid), None);
-            known.insert(uuid, id);
+            assert_eq!(map.get(uuid), None);
+            map.insert(uuid, id);
         }
         for (id, uuid) in (1..).zip(uuids) {
-            assert_eq!(known.get(uuid), Some(id));
+            assert_eq!(map.get(uuid), Some(id));
         }
     }
 }

@@ -1,14 +1,15 @@
-//! Lines of usage -> responses: which line gives the numbers of a response, and why the others are not counted.
+//! Lines of usage -> API responses: which line gives the numbers of a response, and why the others are not counted.
 //!
 //! A rule on the set of lines, so that the order of their arrival does not matter. The lines of most responses follow
-//! each other in one file: their response is judged before any of them is written, and written once.
+//! each other in one file: the response waits for them in memory, is judged, and is inserted with them. When a further line
+//! arrives later, the response is judged again at the commit.
 
+use super::Loader;
 use super::copies::FileKey;
-use super::functions::version_number;
-use super::insert::Inserter;
-use super::statements as sql;
+use crate::database::{Inserter, statements as sql, version_number};
 use crate::error::Result;
-use crate::rows::{ApiResponse, Insert, Text, UsageLine};
+use crate::rows::{ApiResponse, Insert, Message, Text, Usage, UsageLine};
+use crate::store::{Id, Store};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
@@ -25,15 +26,156 @@ pub struct Line<'a> {
     file: Option<Box<FileKey>>,
 }
 
+/// Responses that are not inserted yet.
+#[derive(Default)]
+pub struct OpenResponses<'a> {
+    /// By their keys, in whose order they are inserted: that is the order of the table.
+    open: BTreeMap<i64, NewResponse<'a>>,
+    keys: HashMap<String, i64>,
+    /// Responses of agents that only their parents have told of, by the ids of the API. Their own lines mostly follow in the
+    /// next files, and only then do they get keys.
+    echoes: BTreeMap<String, NewResponse<'static>>,
+    echoed_lines: usize,
+}
+
+/// At most this many responses wait for further lines at the end of a chunk. These mostly follow at once.
+const OPEN_RESPONSES: usize = 8;
+
+/// A response with more lines than this is inserted at the end of the chunk.
+const OPEN_LINES: usize = 256;
+
+/// At most this many lines that tell of agents wait for the lines of these.
+const ECHOED_LINES: usize = 8192;
+
+impl OpenResponses<'_> {
+    /// The same, borrowing nothing.
+    pub fn into_owned(self) -> OpenResponses<'static> {
+        let own = |(key, response): (i64, NewResponse<'_>)| (key, response.into_owned());
+        OpenResponses {
+            open: self.open.into_iter().map(own).collect(),
+            ..self
+        }
+    }
+}
+
+impl<S: Store> Loader<S> {
+    /// Adds the usage of a line: to its response if that waits, else to the database.
+    pub(super) fn add_usage<'a>(
+        &mut self,
+        usage: &mut Usage<'a>,
+        message: &mut Message<'a>,
+        responses: &mut OpenResponses<'a>,
+    ) -> Result<()> {
+        let line = &mut usage.line;
+        line.of(message);
+        if let Some(model) = line.model.as_deref()
+            && !self.deferred.models.contains(model)
+        {
+            self.deferred.models.insert(model.to_string());
+        }
+        let id = &usage.api_message_id;
+        let version = message.version.as_deref();
+        let known = match responses.keys.get(&**id) {
+            None => self.store.find(Id::Response(id))?,
+            open => open.copied(),
+        };
+        if known.is_none() && line.is_progress {
+            let echo = responses.echoes.entry(id.to_string());
+            echo.or_insert_with(|| NewResponse::new(id.to_string().into()))
+                .add(std::mem::take(line).into_owned(), version);
+            responses.echoed_lines += 1;
+            return Ok(());
+        }
+        let key = known.unwrap_or_else(|| {
+            let echo = responses.echoes.remove(&**id);
+            let response = echo.unwrap_or_else(|| NewResponse::new(id.clone()));
+            responses.echoed_lines -= response.lines.len();
+            self.open_response(response, responses)
+        });
+        line.api_response_id = key;
+        if !line.is_progress {
+            message.api_response_id = Some(key);
+        }
+        match responses.open.get_mut(&key) {
+            Some(response) => {
+                response.add(std::mem::take(line), version);
+                Ok(())
+            }
+            None => {
+                self.deferred.responses.insert(key);
+                self.store.insert_last(line)
+            }
+        }
+    }
+
+    /// Gives a response its key.
+    fn open_response<'a>(
+        &mut self,
+        response: NewResponse<'a>,
+        responses: &mut OpenResponses<'a>,
+    ) -> i64 {
+        self.keys.response += 1;
+        let key = self.keys.response;
+        self.store
+            .remember(Id::Response(&response.api_message_id), key);
+        responses
+            .keys
+            .insert(response.api_message_id.to_string(), key);
+        responses.open.insert(key, response);
+        key
+    }
+
+    /// Inserts the responses that have waited long enough, at the end of a chunk.
+    pub(super) fn insert_finished_responses(
+        &mut self,
+        responses: &mut OpenResponses<'_>,
+    ) -> Result<()> {
+        if responses.echoed_lines > ECHOED_LINES {
+            return self.insert_all_responses(responses);
+        }
+        let mut open = responses.open.values();
+        let is_long = open.any(|response| response.lines.len() > OPEN_LINES);
+        self.insert_responses(responses, if is_long { 0 } else { OPEN_RESPONSES })
+    }
+
+    /// Inserts all responses, also those that only parents have told of.
+    pub(super) fn flush_responses(&mut self) -> Result<()> {
+        let mut responses = std::mem::take(&mut self.buffers.responses);
+        self.insert_all_responses(&mut responses)
+    }
+
+    fn insert_all_responses(&mut self, responses: &mut OpenResponses<'_>) -> Result<()> {
+        responses.echoed_lines = 0;
+        for (_, echo) in std::mem::take(&mut responses.echoes) {
+            self.open_response(echo, responses);
+        }
+        self.insert_responses(responses, 0)
+    }
+
+    /// Inserts responses with their lines, but for the last ones.
+    fn insert_responses(&mut self, responses: &mut OpenResponses<'_>, left: usize) -> Result<()> {
+        while responses.open.len() > left
+            && let Some((key, response)) = responses.open.pop_first()
+        {
+            responses.keys.remove(&*response.api_message_id);
+            let files = &self.file_keys;
+            if response.insert(key, files, &mut self.store)? {
+                self.deferred.responses.insert(key);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A response that is not in the database yet, with the lines it has so far.
-pub struct NewResponse<'a> {
+struct NewResponse<'a> {
     api_message_id: Text<'a>,
     lines: Vec<Line<'a>>,
 }
 
 impl<'a> NewResponse<'a> {
     /// A response without lines.
-    pub fn new(api_message_id: Text<'a>) -> NewResponse<'a> {
+    fn new(api_message_id: Text<'a>) -> NewResponse<'a> {
         NewResponse {
             api_message_id,
             // Most have one line or two.
@@ -42,7 +184,7 @@ impl<'a> NewResponse<'a> {
     }
 
     /// Adds a line of a message of a version of Claude Code.
-    pub fn add(&mut self, usage: UsageLine<'a>, version: Option<&str>) {
+    fn add(&mut self, usage: UsageLine<'a>, version: Option<&str>) {
         self.lines.push(Line {
             usage_line_id: 0,
             usage,
@@ -51,13 +193,8 @@ impl<'a> NewResponse<'a> {
         });
     }
 
-    /// The lines it has so far.
-    pub fn line_count(&self) -> usize {
-        self.lines.len()
-    }
-
     /// The same, borrowing nothing.
-    pub fn into_owned(self) -> NewResponse<'static> {
+    fn into_owned(self) -> NewResponse<'static> {
         let own = |line: Line<'a>| Line {
             usage: line.usage.into_owned(),
             ..line
@@ -68,11 +205,11 @@ impl<'a> NewResponse<'a> {
         }
     }
 
-    /// Writes it with its lines. Returns whether it has to be looked at again at the commit, for what else it tells.
-    pub fn write(
+    /// Inserts it with its lines. Returns whether it has to be derived again at the commit, for what else it tells.
+    fn insert(
         mut self,
         api_response_id: i64,
-        file_key: impl Fn(i64) -> Result<FileKey>,
+        files: &foldhash::HashMap<i64, FileKey>,
         target: &mut impl Insert,
     ) -> Result<bool> {
         for line in &mut self.lines {
@@ -85,7 +222,7 @@ impl<'a> NewResponse<'a> {
             .any(|line| Some(line.usage.file_id) != file_id)
         {
             for line in &mut self.lines {
-                line.file = Some(Box::new(file_key(line.usage.file_id)?));
+                line.file = files.get(&line.usage.file_id).cloned().map(Box::new);
             }
         }
         sort(&mut self.lines);

@@ -1,0 +1,286 @@
+//! The commit: writes what was deferred, derives what depends on several lines, and makes all of it permanent.
+
+use super::deferred::Deferred;
+use super::{Counts, Loader, calls, read_sources};
+use crate::archive;
+use crate::database::parallel::{self, Filling};
+use crate::database::{
+    Stage, check_references, create_stage, derive, refresh, statements as sql, upgrade,
+};
+use crate::discover::Stat;
+use crate::error::Result;
+use crate::pipeline::{Begun, Pipeline};
+use crate::store::{LastKeys, Statements};
+use crate::timestamp;
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+/// What a loader must know of its commits.
+#[derive(Default)]
+pub struct State {
+    /// Whether foreign keys are off, to be checked at the end.
+    is_unchecked: bool,
+    /// Whether prices, words and views are those of this program.
+    is_refreshed: bool,
+}
+
+/// A new database that other threads may read, and those threads.
+pub type Shared<'a> = (&'a Path, &'a Pipeline);
+
+/// What was written to a new database, and what was deferred.
+pub struct Written {
+    pub(super) keys: LastKeys,
+    pub(super) deferred: Deferred,
+    pub(super) counts: Counts,
+}
+
+impl<'c> Loader<Statements<'c>> {
+    /// A loader for a connection.
+    pub fn new(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::unread(connection)?;
+        loader.keys = loader.store.read_keys()?;
+        Ok(loader)
+    }
+
+    fn unread(connection: &'c Connection) -> Result<Self> {
+        let sources = read_sources(connection)?;
+        Ok(Loader::with(Statements::new(connection)?, sources))
+    }
+
+    /// A loader that goes on where one of a new database ended.
+    pub fn resume(connection: &'c Connection, written: Written) -> Result<Self> {
+        let mut loader = Loader::new(connection)?;
+        loader.begin()?;
+        connection.execute_batch(sql::RESET_WATERMARKS)?;
+        let mut record = connection.prepare(sql::RECORD_SESSION_VALUES)?;
+        for (session_id, values) in &written.deferred.sessions {
+            record.execute((
+                session_id,
+                values.git_branch,
+                values.version,
+                values.entrypoint,
+                values.slug,
+                values.guests,
+            ))?;
+        }
+        loader.commit.is_unchecked = true;
+        loader.keys = written.keys;
+        loader.deferred = written.deferred;
+        loader.counts = written.counts;
+        Ok(loader)
+    }
+
+    /// A loader for a database whose derived tables are to be filled again: it begins by emptying them.
+    pub fn empty(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::new(connection)?;
+        loader.begin()?;
+        connection.execute_batch(sql::DELETE_DERIVED)?;
+        loader.keys = loader.store.read_keys()?;
+        Ok(loader)
+    }
+
+    /// A loader for a database of an older schema, whose derived tables are to be filled again: it begins by putting those
+    /// of this schema in their place. Foreign keys must be off.
+    pub fn upgrade(connection: &'c Connection) -> Result<Self> {
+        let mut loader = Loader::unread(connection)?;
+        loader.begin()?;
+        upgrade::replace_tables(connection)?;
+        create_stage(connection, Stage::Empty)?;
+        loader.keys = loader.store.read_keys()?;
+        connection.execute_batch(sql::DELETE_DERIVED)?;
+        loader.commit.is_unchecked = true;
+        Ok(loader)
+    }
+
+    /// Makes everything so far permanent, with what depends on it.
+    pub(super) fn commit_all(&mut self) -> Result<()> {
+        if self.store.is_open() {
+            self.derive(None)?;
+            self.store.commit()?;
+        }
+        Ok(())
+    }
+
+    /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
+    /// of it or nothing.
+    pub fn finish(&mut self) -> Result<()> {
+        self.finish_with(None, |_| Ok(()))
+    }
+
+    /// The same, with something to be written at the end. A new database can be read by other threads, which do a part of
+    /// the work.
+    pub fn finish_with(
+        &mut self,
+        shared: Option<Shared<'_>>,
+        write: impl FnOnce(&Connection) -> Result<()>,
+    ) -> Result<()> {
+        let connection = self.store.connection;
+        let is_new = self.store.is_open();
+        self.begin()?;
+        create_stage(connection, Stage::Loaded)?;
+        self.refresh()?;
+        // With nothing new there is nothing to derive, and no need to look for it.
+        let checking = match is_new {
+            true => self.derive(shared)?,
+            false => None,
+        };
+        create_stage(connection, Stage::Resolved)?;
+        match checking {
+            Some(checking) => checking.finish()?,
+            None if self.commit.is_unchecked => check_references(connection)?,
+            None => {}
+        }
+        write(connection)?;
+        self.store.commit()
+    }
+
+    /// Lets other threads read what a new database has by now.
+    fn open_to_others(&mut self) -> Result<()> {
+        let connection = self.store.connection;
+        self.store.commit()?;
+        connection.pragma_update(None, "locking_mode", "normal")?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        self.store.accept_data_version()?;
+        self.begin()
+    }
+
+    /// Lets them read what it has since then.
+    fn show_to_others(&mut self) -> Result<()> {
+        self.store.commit()?;
+        self.begin()
+    }
+
+    /// Brings prices, words and views up to date, once: what is derived depends on them.
+    fn refresh(&mut self) -> Result<()> {
+        if !self.commit.is_refreshed {
+            refresh::refresh(self.store.connection)?;
+            self.commit.is_refreshed = true;
+        }
+        Ok(())
+    }
+
+    /// Derives what depends on several lines. Returns who checks the references meanwhile.
+    fn derive(&mut self, shared: Option<Shared<'_>>) -> Result<Option<Begun<Result<()>>>> {
+        let connection = self.store.connection;
+        self.refresh()?;
+        self.flush()?;
+        derive::derive_references(connection)?;
+        let mut checking = None;
+        match shared {
+            None => {
+                derive::derive_rest(connection)?;
+                derive::derive_rollups(connection, Vec::new())?;
+            }
+            Some((path, pipeline)) => {
+                self.open_to_others()?;
+                let tools = Filling::begin(parallel::TOOLS, path, pipeline);
+                derive::derive_rest(connection)?;
+                self.show_to_others()?;
+                let responses = Filling::begin(parallel::RESPONSES, path, pipeline);
+                checking = Some(parallel::begin_to_check(path, pipeline));
+                derive::derive_rollups(connection, vec![tools, responses])?;
+            }
+        }
+        connection.execute_batch(sql::FORGET_TOUCHED)?;
+        connection.execute_batch(sql::NOTE_CHANGES)?;
+        // The scripts add agents and responses of their own.
+        self.keys = self.store.last_keys()?;
+        Ok(checking)
+    }
+
+    /// Writes what was deferred.
+    fn flush(&mut self) -> Result<()> {
+        self.save_file()?;
+        self.flush_calls()?;
+        self.flush_responses()?;
+        let mut archive = archive::Reader::default();
+        for line in std::mem::take(&mut self.deferred.lines) {
+            self.load_deferred(&line, &mut archive)?;
+        }
+        let mut deferred = std::mem::take(&mut self.deferred);
+        calls::settle_touched(&mut self.store, &mut deferred.calls)?;
+        deferred.flush(&self.store)?;
+        let open_file = self.file.as_ref().map(|file| file.file_id());
+        self.file_keys
+            .retain(|file_id, _| Some(*file_id) == open_file);
+        Ok(())
+    }
+
+    /// Makes the output of tools searchable too.
+    pub fn index_tool_output(&mut self) -> Result<()> {
+        self.begin()?;
+        let connection = self.store.connection;
+        if connection.execute(sql::INDEX_TOOL_OUTPUT, [])? > 0 {
+            connection.execute_batch(sql::INDEX_ANEW)?;
+        }
+        Ok(())
+    }
+
+    /// Records what the file system says of a file whose bytes are as before.
+    pub fn stamp_file(&mut self, file_id: i64, stat: &Stat, is_racy: bool) -> Result<()> {
+        self.begin()?;
+        let stamp = params![
+            file_id,
+            stat.modified_ns,
+            stat.changed_ns,
+            stat.device,
+            stat.inode,
+            is_racy,
+        ];
+        self.store.execute(sql::STAMP_FILE, stamp).map(drop)
+    }
+
+    /// Records that a file is gone.
+    pub fn mark_missing(&mut self, file_id: i64) -> Result<()> {
+        self.begin()?;
+        let missing = params![file_id, timestamp::now()];
+        self.store.execute(sql::MARK_MISSING, missing).map(drop)
+    }
+}
+
+impl Deferred {
+    /// Writes the rows of small tables, and which keys have to be derived again.
+    fn flush(&self, store: &Statements<'_>) -> Result<()> {
+        for (name, key) in &self.projects {
+            if self.new_projects.contains(key) {
+                store.execute(sql::INSERT_PROJECT, params![key, name])?;
+            }
+        }
+        for (agent, key) in &self.agents {
+            let row = params![
+                key,
+                agent.session_id,
+                agent.agent_id,
+                agent.layout,
+                agent.workflow_run_id
+            ];
+            store.execute(sql::UPSERT_AGENT, row)?;
+        }
+        for link in &self.links {
+            store.insert_link(link)?;
+        }
+        for model in &self.models {
+            store.execute(sql::NAME_MODEL, [model])?;
+        }
+        for file_id in &self.generations {
+            store.execute(sql::RETIRE_FILE_VERSIONS, [file_id])?;
+        }
+        self.unknown_kinds.flush(store)?;
+        for session_id in self.sessions.keys() {
+            store.execute(sql::TOUCH_SESSION, [session_id])?;
+        }
+        for session_id in &self.known_sessions {
+            store.execute(sql::TOUCH_KNOWN_SESSION, [session_id])?;
+        }
+        for uuid in &self.messages {
+            store.execute(sql::TOUCH_SESSION_OF_MESSAGE, [uuid])?;
+        }
+        for response in &self.responses {
+            store.execute(sql::TOUCH_RESPONSE, [response])?;
+        }
+        for call in &self.calls {
+            store.execute(sql::TOUCH_TOOL_USE, [call])?;
+        }
+        Ok(())
+    }
+}

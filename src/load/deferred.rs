@@ -1,0 +1,168 @@
+//! What waits for the commit, when all rows can be read and changed.
+
+use super::Loader;
+use super::unknown_kinds::UnknownKinds;
+use crate::error::Result;
+use crate::rows::{Agent, AgentLink, Message};
+use crate::store::{Id, Store};
+use foldhash::{HashMap, HashSet};
+use std::collections::BTreeSet;
+
+/// Rows of small tables, lines that need a lookup, and keys whose rows have to be derived again.
+#[derive(Default)]
+pub struct Deferred {
+    pub projects: HashMap<String, i64>,
+    /// Keys of new projects.
+    pub new_projects: BTreeSet<i64>,
+    /// Agents in every form in which lines name them.
+    pub agents: HashMap<Agent<'static>, i64>,
+    agent_keys: HashMap<(String, String), i64>,
+    pub links: BTreeSet<AgentLink>,
+    pub models: BTreeSet<String>,
+    pub unknown_kinds: UnknownKinds,
+    pub lines: Vec<DeferredLine>,
+    /// New generations of files: those before are no longer current.
+    pub generations: Vec<i64>,
+    /// Sessions that lines name, with what the messages of each have.
+    pub sessions: HashMap<String, SessionValues>,
+    /// Sessions to derive again if lines name them.
+    pub known_sessions: HashSet<String>,
+    /// Messages whose session has to be derived again, by uuid.
+    pub messages: Vec<String>,
+    pub responses: HashSet<i64>,
+    pub calls: HashSet<String>,
+}
+
+/// A line that is not loaded yet: its uuid or one of its calls was there before.
+pub struct DeferredLine {
+    pub file_id: i64,
+    pub line_number: i64,
+    pub byte_offset: i64,
+    pub byte_length: i64,
+}
+
+/// Which columns of a session the messages that were loaded have a value for, and whether the file of the session has
+/// messages of other sessions.
+#[derive(Default, Clone, Copy)]
+pub struct SessionValues {
+    pub git_branch: bool,
+    pub version: bool,
+    pub entrypoint: bool,
+    pub slug: bool,
+    pub guests: bool,
+}
+
+impl Deferred {
+    /// Defers a line to the commit.
+    pub fn defer(&mut self, message: &Message<'_>) {
+        self.lines.push(DeferredLine {
+            file_id: message.file_id,
+            line_number: message.line_number,
+            byte_offset: message.byte_offset,
+            byte_length: message.byte_length,
+        });
+    }
+
+    /// A session that a line names is derived again.
+    pub fn touch_session(&mut self, session_id: Option<&str>) {
+        if let Some(session_id) = session_id {
+            self.session(session_id);
+        }
+    }
+
+    /// A session is derived again if any line names it, at whatever time.
+    pub fn touch_known_session(&mut self, session_id: Option<&str>) {
+        if let Some(session_id) = session_id
+            && !self.known_sessions.contains(session_id)
+        {
+            self.known_sessions.insert(session_id.to_string());
+        }
+    }
+
+    /// The session of a message is derived again.
+    pub fn touch_session_of(&mut self, uuid: Option<&str>) {
+        self.messages.extend(uuid.map(str::to_string));
+    }
+
+    /// A call is settled again with all its results.
+    pub fn touch_call(&mut self, tool_use_id: &str) {
+        if !self.calls.contains(tool_use_id) {
+            self.calls.insert(tool_use_id.to_string());
+        }
+    }
+
+    fn session(&mut self, session_id: &str) -> &mut SessionValues {
+        if !self.sessions.contains_key(session_id) {
+            self.sessions
+                .insert(session_id.to_string(), SessionValues::default());
+        }
+        self.sessions.get_mut(session_id).expect("it is there")
+    }
+
+    /// Notes the session of a message, and that of the file it is in.
+    pub fn touch_session_by(&mut self, message: &Message<'_>, host: Option<&str>) {
+        let Some(session_id) = message.session_id.as_deref() else {
+            return;
+        };
+        let values = self.session(session_id);
+        values.git_branch |= message.git_branch.is_some();
+        values.version |= message.version.is_some();
+        values.entrypoint |= message.entrypoint.is_some();
+        values.slug |= message.slug.is_some();
+        if let Some(host) = host.filter(|host| *host != session_id) {
+            self.session(host).guests = true;
+        }
+    }
+
+    /// Notes links between agents and calls. Without a session they lead nowhere.
+    pub fn link(&mut self, links: Vec<AgentLink>, session_id: Option<&str>) {
+        let Some(session_id) = session_id else {
+            return;
+        };
+        self.links.extend(links.into_iter().map(|link| AgentLink {
+            session_id: session_id.to_string(),
+            ..link
+        }));
+    }
+}
+
+impl<S: Store> Loader<S> {
+    /// The key of a project, by the name of its folder.
+    pub(super) fn project_key(&mut self, name: &str) -> Result<i64> {
+        if let Some(key) = self.deferred.projects.get(name) {
+            return Ok(*key);
+        }
+        let key = match self.store.find(Id::Project(name))? {
+            Some(key) => key,
+            None => {
+                self.keys.project += 1;
+                self.deferred.new_projects.insert(self.keys.project);
+                self.keys.project
+            }
+        };
+        self.deferred.projects.insert(name.to_string(), key);
+        Ok(key)
+    }
+
+    /// The key of an agent.
+    pub(super) fn agent_key(&mut self, agent: &Agent<'_>) -> Result<i64> {
+        if let Some(key) = self.deferred.agents.get(agent) {
+            return Ok(*key);
+        }
+        self.deferred.touch_session(Some(&agent.session_id));
+        let name = (agent.session_id.to_string(), agent.agent_id.to_string());
+        let key = match self.deferred.agent_keys.get(&name) {
+            Some(key) => *key,
+            None => match self.store.find(Id::Agent(&name.0, &name.1))? {
+                Some(key) => key,
+                None => {
+                    self.keys.agent += 1;
+                    self.keys.agent
+                }
+            },
+        };
+        self.deferred.agent_keys.insert(name, key);
+        self.deferred.agents.insert(agent.clone().into_owned(), key);
+        Ok(key)
+    }
+}

@@ -1,0 +1,243 @@
+//! The life of a `files` row: opened with its first batch, advanced with each, saved at every commit and at the end.
+
+use super::copies::FileKey;
+use super::{Batch, FileVersion, Loader};
+use crate::archive::CHUNK_BYTES;
+use crate::database::statements as sql;
+use crate::discover::{Kind, Reading, Stat};
+use crate::error::Result;
+use crate::rows::{ArchiveChunk, Document, File, RejectedLine, Row as _};
+use crate::store::Store;
+use crate::timestamp;
+use std::sync::Arc;
+
+/// The file whose batches arrive.
+pub struct OpenFile {
+    version: Arc<FileVersion>,
+    row: File,
+    /// Whether an earlier run read a part of it, and what it said of the end is still there.
+    is_continued: bool,
+    /// Whether bytes of it were archived.
+    is_read: bool,
+    /// Whether it was read to its end.
+    is_stamped: bool,
+}
+
+/// The columns that a batch changes.
+const PROGRESS: &[&str] = &[
+    "size_bytes",
+    "archived_bytes",
+    "parsed_bytes",
+    "line_count",
+    "newline_count",
+    "blank_line_count",
+];
+
+/// The columns that the end of the file changes.
+const STAMP: &[&str] = &[
+    "modified_ns",
+    "changed_ns",
+    "device",
+    "inode",
+    "is_racy",
+    "missing_since",
+];
+
+impl OpenFile {
+    /// The columns that differ from those of the row in the database.
+    fn changed(&self) -> Vec<&'static str> {
+        let mut columns = PROGRESS.to_vec();
+        if self.is_read {
+            columns.extend(["archived_hash", "last_synced_at"]);
+        }
+        if self.is_stamped {
+            columns.extend(STAMP);
+        }
+        columns
+    }
+
+    /// Its key.
+    pub fn file_id(&self) -> i64 {
+        self.row.file_id
+    }
+
+    /// The session that the file is named for, if it is a session's own file.
+    pub fn host(&self) -> Option<&str> {
+        let is_session = self.row.kind == Kind::Session.name();
+        self.row.session_id.as_deref().filter(|_| is_session)
+    }
+}
+
+impl<S: Store> Loader<S> {
+    /// Makes the file of a batch the open one. Returns whether it is as it was found.
+    pub(super) fn open_file(&mut self, batch: &Batch<'_>) -> Result<bool> {
+        let version = &batch.file;
+        if let Some(file) = &self.file
+            && Arc::ptr_eq(&file.version, version)
+        {
+            return Ok(true);
+        }
+        self.close_file()?;
+        if !self.store.is_as_found(version)? {
+            return Ok(false);
+        }
+        let row = self.file_row(version)?;
+        // Whose file it is depends on it even when no line of it says so: its project, the session before it, its agents.
+        self.deferred
+            .touch_known_session(version.place.session_id.as_deref());
+        self.file = Some(OpenFile {
+            version: version.clone(),
+            row,
+            is_continued: version.file_id.is_some(),
+            is_read: false,
+            is_stamped: false,
+        });
+        Ok(true)
+    }
+
+    fn file_row(&mut self, version: &FileVersion) -> Result<File> {
+        let place = &version.place;
+        let project_id = match &place.directory_name {
+            Some(name) => Some(self.project_key(name)?),
+            None => None,
+        };
+        let file_id = match version.file_id {
+            Some(file_id) => file_id,
+            None => {
+                self.keys.file += 1;
+                self.keys.file
+            }
+        };
+        if version.is_rewrite() {
+            self.deferred.generations.push(file_id);
+        }
+        let (machine, root_path) = self.sources[&version.source_id].clone();
+        let key = FileKey {
+            path: version.path.clone(),
+            machine,
+            root_path,
+            generation: version.generation,
+        };
+        self.file_keys.insert(file_id, key);
+        let now = timestamp::now();
+        Ok(File {
+            file_id,
+            source_id: version.source_id,
+            project_id,
+            path: version.path.clone(),
+            path_bytes: version.path_bytes.clone(),
+            kind: place.kind.name(),
+            session_id: place.session_id.clone(),
+            generation: version.generation,
+            size_bytes: version.size.cast_signed(),
+            archived_bytes: version.size.cast_signed(),
+            archived_hash: version.archived_hash,
+            parsed_bytes: version.parsed.cast_signed(),
+            newline_count: version.newline_count,
+            blank_line_count: version.blank_line_count,
+            is_racy: true,
+            is_current: true,
+            first_seen_at: now.clone(),
+            last_synced_at: now,
+            ..File::default()
+        })
+    }
+
+    /// Archives the chunk of a batch and notes how far it brings the open file. Returns the number of its first line; nothing
+    /// if the chunk does not continue what is archived.
+    pub(super) fn advance_file(&mut self, batch: &mut Batch<'_>) -> Result<Option<i64>> {
+        let file = self.file.as_mut().expect("it was opened");
+        if let Some(chunk) = batch.chunk.take() {
+            let row = ArchiveChunk {
+                file_id: file.row.file_id,
+                position: chunk.position.cast_signed(),
+                byte_offset: (chunk.position * CHUNK_BYTES).cast_signed(),
+                byte_length: chunk.byte_length.cast_signed(),
+                content: chunk.content,
+                content_hash: chunk.hash,
+            };
+            if !self.store.save_chunk(&row, chunk.known_hash)? {
+                return Ok(None);
+            }
+            file.is_read = true;
+            file.row.archived_hash = Some(chunk.running_hash);
+            self.counts.bytes += chunk.new_bytes;
+        }
+        if std::mem::take(&mut file.is_continued) {
+            let statements = taken_back(batch.file.place.reading);
+            let take_back = |statement: String| self.store.take_back(&statement, file.row.file_id);
+            statements.into_iter().try_for_each(take_back)?;
+        }
+        let first_line = file.row.newline_count + 1;
+        let has_tail = i64::from(batch.rows.has_tail);
+        let row = &mut file.row;
+        row.size_bytes = batch.end.cast_signed();
+        row.archived_bytes = row.size_bytes;
+        row.parsed_bytes = batch.parsed.map_or(row.parsed_bytes, u64::cast_signed);
+        row.newline_count += batch.rows.newline_count;
+        row.blank_line_count += batch.rows.blank_line_count;
+        row.line_count = row.newline_count + has_tail;
+        self.counts.lines += batch.rows.newline_count + has_tail;
+        if let (Some(stat), true) = (&batch.file.stat, batch.is_last) {
+            stamp(&mut file.row, stat, file.version.is_racy);
+            file.is_stamped = true;
+        }
+        Ok(Some(first_line))
+    }
+
+    /// The key and the path of the open file.
+    pub(super) fn open_file_name(&self) -> (i64, String) {
+        let file = &self.file.as_ref().expect("it was opened").row;
+        (file.file_id, file.path.clone())
+    }
+
+    /// Saves the row of the open file, and the calls in it that have no result yet.
+    pub(super) fn close_file(&mut self) -> Result<()> {
+        self.save_file()?;
+        self.file = None;
+        self.flush_calls()
+    }
+
+    /// Saves the row of the open file.
+    pub(super) fn save_file(&mut self) -> Result<()> {
+        match &self.file {
+            Some(file) => self.store.save_file(&file.row, &file.changed()),
+            None => Ok(()),
+        }
+    }
+
+    /// Records a file that is not opened.
+    pub fn count_file(&mut self, version: &FileVersion) -> Result<()> {
+        self.begin()?;
+        if !self.store.is_as_found(version)? {
+            return Ok(());
+        }
+        let mut row = self.file_row(version)?;
+        if let Some(stat) = &version.stat {
+            row.size_bytes = stat.size.cast_signed();
+            stamp(&mut row, stat, version.is_racy);
+        }
+        self.store.save_file(&row, &[PROGRESS, STAMP].concat())
+    }
+}
+
+/// Records what the file system said of a file that was read to its end.
+fn stamp(row: &mut File, stat: &Stat, is_racy: bool) {
+    row.modified_ns = stat.modified_ns;
+    row.changed_ns = stat.changed_ns;
+    row.device = stat.device;
+    row.inode = stat.inode;
+    row.is_racy = is_racy;
+}
+
+/// The statements that take back what a file said that has grown since: its incomplete last line, or all of a document.
+fn taken_back(reading: Reading) -> Vec<String> {
+    match reading {
+        Reading::Lines => vec![sql::DELETE_INCOMPLETE_TAIL.to_string()],
+        Reading::Whole => (Document::TABLES.iter())
+            .chain(&[RejectedLine::TABLE])
+            .map(|table| format!("delete from {table} where file_id = ?1"))
+            .collect(),
+        Reading::Archive | Reading::Count => Vec::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Names that this version does not know: how often they occur, with the first example by path and line.
+
+use crate::database::{lower_version, statements as sql};
+use crate::error::Result;
+use crate::rows::UnknownKind;
+use crate::store::Statements;
+use rusqlite::{OptionalExtension, params};
+use std::collections::BTreeMap;
+
+/// Unknown names by level and name.
+#[derive(Default)]
+pub struct UnknownKinds {
+    kinds: BTreeMap<(&'static str, String), FoundKind>,
+}
+
+struct FoundKind {
+    count: i64,
+    version: Option<String>,
+    path: String,
+    file_id: i64,
+    line_number: i64,
+}
+
+impl UnknownKinds {
+    /// Adds what was found in lines of a file.
+    pub fn add(&mut self, found: &[UnknownKind], file_id: i64, path: &str, first_line: i64) {
+        for kind in found {
+            let line_number = kind.line_number + first_line;
+            let known = self
+                .kinds
+                .entry((kind.level, kind.name.clone()))
+                .or_insert_with(|| FoundKind {
+                    count: 0,
+                    version: None,
+                    path: path.to_string(),
+                    file_id,
+                    line_number,
+                });
+            known.count += 1;
+            let version = lower_version(known.version.as_deref(), kind.version.as_deref());
+            known.version = version.map(str::to_string);
+            if (path, line_number) < (known.path.as_str(), known.line_number) {
+                known.path = path.to_string();
+                known.file_id = file_id;
+                known.line_number = line_number;
+            }
+        }
+    }
+
+    /// Adds them to those of the database.
+    pub fn flush(&self, store: &Statements<'_>) -> Result<()> {
+        for ((level, name), kind) in &self.kinds {
+            let known: Option<(Option<String>, String, i64)> = store
+                .connection
+                .prepare_cached(sql::FIND_UNKNOWN_KIND)?
+                .query_row([*level, name.as_str()], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .optional()?;
+            let known_version = known
+                .as_ref()
+                .and_then(|(version, _, _)| version.as_deref());
+            let version = lower_version(known_version, kind.version.as_deref());
+            let (file_id, line_number) = (kind.file_id, kind.line_number);
+            let row = params![level, name, version, kind.count, file_id, line_number];
+            store.execute(sql::UPSERT_UNKNOWN_KIND, row)?;
+            if known.is_some_and(|(_, path, line)| (&kind.path, line_number) < (&path, line)) {
+                let example = params![level, name, file_id, line_number];
+                store.execute(sql::MOVE_UNKNOWN_KIND_EXAMPLE, example)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! A new database, filled page by page without SQLite.
+//!
+//! Nothing can be read back while it is filled, so the ids that later lines refer to are kept in maps. The maps are
+//! complete: a miss means that the id is new.
+
+use super::id_map::IdMap;
+use super::{Id, LastKeys, Store};
+use crate::archive::Hash;
+use crate::database::SqliteFile;
+use crate::error::Result;
+use crate::load::FileVersion;
+use crate::pipeline::Pipeline;
+use crate::rows::{ArchiveChunk, File, Insert, Row};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Appends rows to the tables of a new database.
+pub struct Pages {
+    file: SqliteFile,
+    messages: IdMap,
+    responses: IdMap,
+    calls: IdMap,
+    /// The last message, by its uuid: mostly the parent of the next.
+    last_message: (String, i64),
+}
+
+impl Pages {
+    /// Takes a new database that has nothing but its homes.
+    pub fn new(connection: Connection, path: &Path) -> Result<Pages> {
+        Ok(Pages {
+            file: SqliteFile::new(connection, path)?,
+            messages: IdMap::default(),
+            responses: IdMap::default(),
+            calls: IdMap::default(),
+            last_message: (String::new(), 0),
+        })
+    }
+
+    /// Writes what is buffered and the indexes. Then the file is a database again.
+    pub fn finish(self, pipeline: &Pipeline) -> Result<()> {
+        self.file.finish(pipeline).map(drop)
+    }
+}
+
+impl Insert for Pages {
+    fn insert<R: Row>(&mut self, row: &R) -> Result<()> {
+        self.file.insert(row)
+    }
+}
+
+impl Store for Pages {
+    /// All of a new database is one transaction: nobody else knows of it.
+    fn begin(&mut self) -> Result<Option<LastKeys>> {
+        Ok(None)
+    }
+
+    fn find(&mut self, id: Id<'_>) -> Result<Option<i64>> {
+        Ok(match id {
+            Id::Message(uuid) if uuid == self.last_message.0 && self.last_message.1 > 0 => {
+                Some(self.last_message.1)
+            }
+            Id::Message(uuid) => self.messages.get(uuid),
+            Id::Response(id) => self.responses.get(id),
+            Id::Call(id) => self.calls.get(id),
+            // The loader remembers all of its run, and there is nothing else.
+            Id::Project(_) | Id::Agent(..) => None,
+        })
+    }
+
+    fn remember(&mut self, id: Id<'_>, key: i64) {
+        match id {
+            Id::Message(uuid) => {
+                self.messages.insert(uuid, key);
+                self.last_message.0.clear();
+                self.last_message.0.push_str(uuid);
+                self.last_message.1 = key;
+            }
+            Id::Response(id) => self.responses.insert(id, key),
+            Id::Call(id) => self.calls.insert(id, key),
+            Id::Project(_) | Id::Agent(..) => {}
+        }
+    }
+
+    fn insert_last<R: Row + Default>(&mut self, row: &mut R) -> Result<()> {
+        self.file.insert(row)
+    }
+
+    fn is_as_found(&mut self, version: &FileVersion) -> Result<bool> {
+        Ok(version.file_id.is_none())
+    }
+
+    fn save_chunk(&mut self, chunk: &ArchiveChunk, _known: Option<Hash>) -> Result<bool> {
+        self.file.insert(chunk).map(|()| true)
+    }
+
+    fn save_file(&mut self, file: &File, _changed: &[&str]) -> Result<()> {
+        self.file.insert(file)
+    }
+
+    /// No file of a new database said anything before.
+    fn take_back(&mut self, _statement: &str, _file_id: i64) -> Result<()> {
+        Ok(())
+    }
+}
