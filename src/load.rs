@@ -319,9 +319,8 @@ impl<S: Store> Loader<S> {
             self.counts.reject(&path, line);
             self.store.insert_last(line)?;
         }
-        self.deferred
-            .unknown_kinds
-            .add(&rows.unknown_kinds, file_id, &path, first_line);
+        let (unknown_kinds, file) = (&mut self.deferred.unknown_kinds, &self.file_keys[&file_id]);
+        unknown_kinds.add(&rows.unknown_kinds, file_id, file, first_line);
         Ok(())
     }
 

@@ -31,8 +31,8 @@ json::object! {
         /// Always there in chain records; null for the first record of a file and for a compaction.
         "parentUuid" => parent_uuid: nullable,
         "logicalParentUuid" => logical_parent_uuid: text,
-        "sessionId" => session_id: text,
-        "agentId" => agent_id: text,
+        "sessionId" => session_id: id,
+        "agentId" => agent_id: id,
         "timestamp" => timestamp: raw,
         "message" => message: Message,
         "isSidechain" => is_sidechain: flag,
@@ -79,7 +79,7 @@ json::object! {
         "userFeedback" => user_feedback: long_text,
         "sourceToolUseID" => source_tool_use_id: text,
         /// Since 2.1.204; where it differs from sessionId, the line was copied from there.
-        "session_id" => origin_session_id: text,
+        "session_id" => origin_session_id: id,
         "sessionKind" => session_kind: text,
         "teamName" => team_name: text,
         "agentName" => agent_name: text,
@@ -101,7 +101,7 @@ impl Record<'_> {
 json::object! {
     /// `forkedFrom`: where a record was copied from.
     pub struct Fork {
-        "sessionId" => session_id: text,
+        "sessionId" => session_id: id,
     }
 }
 
@@ -120,6 +120,6 @@ json::object! {
         "timestamp" => timestamp: milliseconds,
         "project" => project: text,
         /// Absent in older lines.
-        "sessionId" => session_id: text,
+        "sessionId" => session_id: id,
     }
 }

@@ -5,6 +5,8 @@ mod sandbox;
 
 use proptest::prelude::*;
 use sandbox::Sandbox;
+use sandbox::records::*;
+use serde_json::{Value, json};
 use std::fs::{self, File, FileTimes};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -28,7 +30,7 @@ const FILES: &[&str] = &[
 ];
 
 /// A line of a transcript. The ids come from small sets, so that lines collide in every way they can.
-fn line() -> impl Strategy<Value = Vec<u8>> {
+fn any_line() -> impl Strategy<Value = Vec<u8>> {
     let chain = (
         (0..8u8, proptest::option::of(0..9u8), 1..4u8, 0..4u8),
         (0..5u8, any::<bool>(), any::<bool>(), 0..4u8),
@@ -111,7 +113,7 @@ fn session_id(number: u8) -> String {
 }
 
 /// A file of lines, or a document.
-fn file(path: &'static str) -> BoxedStrategy<Vec<u8>> {
+fn any_file(path: &'static str) -> BoxedStrategy<Vec<u8>> {
     match path.ends_with(".jsonl") {
         true => file_of_lines().boxed(),
         false => document().boxed(),
@@ -134,7 +136,7 @@ fn document() -> impl Strategy<Value = Vec<u8>> {
 
 /// A file of lines, of which some newlines are missing.
 fn file_of_lines() -> impl Strategy<Value = Vec<u8>> {
-    proptest::collection::vec((line(), 0..12u8), 0..9).prop_map(|lines| {
+    proptest::collection::vec((any_line(), 0..12u8), 0..9).prop_map(|lines| {
         let mut content = Vec::new();
         for (line, newline) in lines {
             content.extend(line);
@@ -170,7 +172,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         0..4,
     );
     (
-        FILES.iter().map(|path| file(path)).collect::<Vec<_>>(),
+        FILES.iter().map(|path| any_file(path)).collect::<Vec<_>>(),
         steps,
         proptest::collection::vec(any::<u8>(), FILES.len()),
     )
@@ -327,6 +329,9 @@ fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
     assert_eq!(sandbox.hash(), hash);
 }
 
+/// A transcript whose name is no session id: its lines have the session that they name.
+const NOTES: &str = "projects/-w/notes.jsonl";
+
 /// Files of a home and their content.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
@@ -390,4 +395,276 @@ fn a_copy_of_a_file_that_is_rewritten_is_found_in_its_newest_version() {
     for sandbox in synced_in_steps(&[home, &[(&backup, "second")]]) {
         assert_eq!(sandbox.query(version), ["2"]);
     }
+}
+
+/// Imports a home in one sync, with the files of each age order, file by file and line by line: the content and what views
+/// return must be the same.
+fn content_depends_on_lines_only(files: &[(&str, &[Value])]) -> Sandbox {
+    let whole: Vec<(&str, String)> = files
+        .iter()
+        .map(|(path, lines)| {
+            (
+                *path,
+                lines.iter().map(|line| format!("{line}\n")).collect(),
+            )
+        })
+        .collect();
+    let clean = Sandbox::new();
+    for (path, content) in &whole {
+        set_age(&clean.write(path, content), 0, 0);
+    }
+    clean.sync_with(&["--threads", "1"]);
+    clean.check();
+    let is_same = |sandbox: &Sandbox, how: &str| {
+        sandbox.check();
+        assert_eq!(sandbox.hash(), clean.hash(), "{how}");
+        for (view, _) in cc_etl::database::VIEWS {
+            let rows = |sandbox: &Sandbox| without_keys(sandbox, view.trim_end_matches(".sql"));
+            assert_eq!(rows(sandbox), rows(&clean), "{view}, {how}");
+        }
+    };
+    let mut orders: Vec<Vec<usize>> =
+        vec![(0..whole.len()).collect(), (0..whole.len()).rev().collect()];
+    if whole.len() > 2 {
+        orders[0].rotate_left(1);
+    }
+    for order in orders {
+        let at_once = Sandbox::new();
+        for (age, index) in (0..).zip(&order) {
+            let (path, content) = &whole[*index];
+            set_age(&at_once.write(path, content), age, 0);
+        }
+        at_once.sync();
+        is_same(&at_once, &format!("at once, oldest first: {order:?}"));
+        let one_by_one = Sandbox::new();
+        for index in &order {
+            let (path, content) = &whole[*index];
+            one_by_one.write(path, content);
+            one_by_one.sync();
+            one_by_one.check();
+        }
+        is_same(&one_by_one, &format!("file by file: {order:?}"));
+    }
+    let line_by_line = Sandbox::new();
+    let most = files.iter().map(|(_, lines)| lines.len()).max().unwrap();
+    for step in 1..=most {
+        for (path, lines) in files {
+            let lines = &lines[..step.min(lines.len())];
+            let content: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            set_age(&line_by_line.write(path, content), 0, step as u16);
+            line_by_line.sync();
+            line_by_line.check();
+        }
+    }
+    is_same(&line_by_line, "line by line");
+    line_by_line.ok(&["rebuild"]);
+    is_same(&line_by_line, "rebuilt");
+    clean
+}
+
+/// The rows of a view, sorted and without the columns that are keys of one database.
+fn without_keys(sandbox: &Sandbox, view: &str) -> Vec<String> {
+    let columns = sandbox.query(&format!(
+        "select name from pragma_table_info('{view}')
+        where name not glob '*_key' and name not in ('place', 'file_id')
+            and not (name glob '*_id' and name not in ('session_id', 'tool_use_id', 'agent_id', 'api_message_id'))"
+    ));
+    sandbox.query(&format!(
+        "select {} from {view} order by {}",
+        columns.join(", "),
+        (1..=columns.len())
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+            .join(", ")
+    ))
+}
+
+#[test]
+fn an_agent_of_a_sidechain_whose_parent_is_in_another_session_is_its_own() {
+    let sidechain = |uuid, parent, session| {
+        let body = json!({"type": "user", "isSidechain": true, "sessionId": session, "message": {"role": "user", "content": uuid}});
+        record(uuid, parent, body)
+    };
+    let used = |uuid: &str, parent: &str, session: &str| {
+        let given = json!({"parentUuid": parent, "isSidechain": true, "sessionId": session});
+        response(uuid, &format!("m{uuid}"), 5, given)
+    };
+    let sandbox = content_depends_on_lines_only(&[
+        (
+            &file(S1),
+            &[sidechain("u1", Some("u3"), S1), used("u2", "u1", S1)],
+        ),
+        (
+            &file(S2),
+            &[sidechain("u3", None, S2), used("u4", "u2", S2)],
+        ),
+    ]);
+    let agents = "select session_id, agent_id from agents order by 2";
+    let expected = [("u1", S1), ("u3", S2), ("u4", S2)]
+        .map(|(uuid, session)| format!("{session}|inline-{uuid}"));
+    assert_eq!(sandbox.query(agents), expected);
+}
+
+#[test]
+fn a_call_that_turns_out_to_belong_to_another_session_leaves_its_own() {
+    let of = |mut line: Value, session: &str, day: &str| {
+        merge(
+            &mut line,
+            json!({"sessionId": session, "timestamp": format!("2026-01-{day}T10:00:00.000Z")}),
+        );
+        line
+    };
+    let sandbox = content_depends_on_lines_only(&[
+        (
+            &file(S2),
+            &[
+                of(
+                    call("u5", "t1", "Edit", json!({"file_path": "/w/a"})),
+                    S2,
+                    "12",
+                ),
+                of(answer("u6", "t1", json!("ok"), json!({})), S2, "12"),
+            ],
+        ),
+        (
+            &file(S1),
+            &[of(
+                call("u1", "t1", "Edit", json!({"file_path": "/w/a"})),
+                S1,
+                "11",
+            )],
+        ),
+    ]);
+    assert_eq!(sandbox.query("select session_id from bi_tools"), [S1]);
+}
+
+#[test]
+fn a_prompt_is_about_the_same_one_of_two_responses_at_one_moment() {
+    let model = |name: &str| {
+        json!({"message": {"model": name, "id": name, "role": "assistant", "content": [{"type": "text", "text": "a"}],
+        "usage": {"input_tokens": 1, "output_tokens": 1}}})
+    };
+    let late = json!({"timestamp": "2026-01-10T11:00:00.000Z"});
+    content_depends_on_lines_only(&[
+        (&file(S1), &[response("u1", "model-1", 1, model("model-1"))]),
+        (NOTES, &[response("u2", "model-2", 1, model("model-2"))]),
+        (
+            "projects/-w/more.jsonl",
+            &[user("u3", "no, the other one", late)],
+        ),
+    ]);
+}
+
+#[test]
+fn lines_without_a_session_count_for_none_however_they_come() {
+    let none = || json!({"sessionId": null});
+    let echo = |uuid: &str, given: Value| {
+        let mut line = record(
+            uuid,
+            None,
+            json!({"type": "progress", "toolUseID": "t1", "data": {
+            "type": "agent_progress", "agentId": "a0000001", "message": {"uuid": format!("e{uuid}"), "message": {
+                "id": "m1", "model": "model-1", "usage": {"input_tokens": 1, "output_tokens": 9}}}}}),
+        );
+        merge(&mut line, given);
+        line
+    };
+    content_depends_on_lines_only(&[
+        (
+            NOTES,
+            &[
+                response("u1", "m1", 7, none()),
+                echo("u2", none()),
+                echo("u3", json!({"sessionId": ""})),
+            ],
+        ),
+        (
+            &file(S1),
+            &[
+                response("u4", "m1", 8, json!({})),
+                echo("u5", json!({})),
+                call("u6", "t1", "Task", json!({})),
+            ],
+        ),
+        (
+            "projects/-w/more.jsonl",
+            &[
+                response("u7", "m2", 7, none()),
+                response("u8", "m2", 8, json!({"sessionId": ""})),
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_view_puts_together_does_not_depend_on_the_order_of_arrival() {
+    let calls = |uuid: &str, names: [&str; 2]| {
+        let blocks = names.map(|name| json!({"type": "tool_use", "id": format!("{uuid}{name}"), "name": name, "input": {}}));
+        record(
+            uuid,
+            None,
+            json!({"type": "assistant", "message": {"role": "assistant", "content": blocks}}),
+        )
+    };
+    let results = |uuid: &str, call: &str| {
+        let blocks = ["A", "B"].map(|name| json!({"type": "tool_result", "tool_use_id": format!("{call}{name}"), "content": name}));
+        record(
+            uuid,
+            None,
+            json!({"type": "user", "message": {"role": "user", "content": blocks}}),
+        )
+    };
+    let link = |number: i64| {
+        json!({"type": "pr-link", "sessionId": S1, "prUrl": "https://example.com/1", "prNumber": number,
+        "prRepository": format!("r{number}")})
+    };
+    let model =
+        |id: &str| json!({"message": {"id": id, "model": id, "usage": {"output_tokens": 1}}});
+    let sandbox = content_depends_on_lines_only(&[
+        (
+            &file(S1),
+            &[
+                calls("u1", ["B", "A"]),
+                results("u2", "u1"),
+                link(1),
+                response("u3", "m2", 1, model("m2")),
+            ],
+        ),
+        (
+            NOTES,
+            &[
+                response("u4", "m1", 1, model("m1")),
+                link(2),
+                calls("u0", ["A", "B"]),
+            ],
+        ),
+    ]);
+    let models = "select models from session_overview";
+    assert_eq!(sandbox.query(models), ["m1,m2"]);
+    let costs =
+        "select pr_repository, pr_number, session_count, response_count from pull_request_costs";
+    assert_eq!(sandbox.query(costs), ["r2|2|1|2"]);
+}
+
+#[test]
+fn of_two_homes_with_the_same_file_always_the_same_is_the_example() {
+    let hashes = [["a", "b"], ["b", "a"]].map(|order| {
+        let sandbox = Sandbox::new();
+        let together = order.map(|home| {
+            let path = sandbox.path(home).join(NOTES);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, r#"{"type":"from-the-future"}"#).unwrap();
+            sandbox.path(home).display().to_string()
+        });
+        sandbox.ok(&["sync", "--source", &together[0], "--source", &together[1]]);
+        let hash = sandbox.hash();
+        fs::remove_file(sandbox.database()).unwrap();
+        for home in &together {
+            sandbox.ok(&["sync", "--source", home]);
+            sandbox.check();
+        }
+        assert_eq!(sandbox.hash(), hash);
+        hash
+    });
+    assert_eq!(hashes[0], hashes[1]);
 }

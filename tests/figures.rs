@@ -9,7 +9,7 @@ use serde_json::json;
 const NOTES: &str = "projects/-w/notes.jsonl";
 
 #[test]
-fn a_prompt_without_a_session_and_one_of_a_session_without_a_name_are_two_signals() {
+fn a_session_without_an_id_is_no_session() {
     let sandbox = imported(&[(
         NOTES,
         &[
@@ -24,8 +24,13 @@ fn a_prompt_without_a_session_and_one_of_a_session_without_a_name_are_two_signal
     sandbox.write("projects/-w/more.jsonl", more.join("\n"));
     sandbox.sync();
     sandbox.check();
+    assert_eq!(sandbox.count("select count(*) from sessions"), 0);
     assert_eq!(sandbox.count("select count(*) from feedback"), 4);
     assert_eq!(sandbox.count("select count(*) from bi_feedback"), 4);
+    assert_eq!(
+        sandbox.query("select uuid from messages where extra_json ->> '$.sessionId' = ''"),
+        ["u1", "u4"]
+    );
 }
 
 #[test]

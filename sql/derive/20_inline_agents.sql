@@ -1,4 +1,5 @@
--- Agents of old versions stand among the lines of their session, without an id: one agent per root of a sidechain.
+-- Agents of old versions stand among the lines of their session, without an id: one agent per root of a sidechain. A parent
+-- in another session makes no root, so that it does not matter which sessions are touched.
 create temp table inline_messages as
 select messages.message_id, messages.uuid, messages.parent_message_id, messages.session_id
 from touched_sessions
@@ -16,12 +17,17 @@ with recursive chain as (
     select inline_messages.message_id, inline_messages.session_id, inline_messages.uuid as root_uuid
     from inline_messages
     where not exists (
-        select 1 from inline_messages as parent where parent.message_id = inline_messages.parent_message_id
+        select 1
+        from inline_messages as parent
+        where parent.message_id = inline_messages.parent_message_id
+            and parent.session_id = inline_messages.session_id
     )
     union -- not all: a circle of parents ends the walk
     select inline_messages.message_id, chain.session_id, chain.root_uuid
     from chain
-    join inline_messages on inline_messages.parent_message_id = chain.message_id
+    join inline_messages
+        on inline_messages.parent_message_id = chain.message_id
+        and inline_messages.session_id = chain.session_id
 )
 
 select message_id, session_id, 'inline-' || root_uuid as agent_id
@@ -80,13 +86,29 @@ where usage_lines.message_id = inline_agents.message_id
     and usage_lines.byte_offset = messages.byte_offset
     and usage_lines.is_progress = 0;
 
--- A root that has found its parent is no longer one.
-delete from agents
-where layout = 'inline'
-    and agent_id like 'inline-%'
-    and session_id in (select session_id from touched_sessions)
+-- A root that has found its parent is no longer one. Agents and responses that still refer to it are looked at again.
+create temp table lost_agents as
+select agents.agent_key
+from touched_sessions
+cross join agents on agents.session_id = touched_sessions.session_id
+where agents.layout = 'inline'
+    and agents.agent_id like 'inline-%'
     and not exists (select 1 from messages where messages.agent_key = agents.agent_key)
     and not exists (select 1 from usage_lines where usage_lines.agent_key = agents.agent_key);
 
+insert or ignore into touched_sessions (session_id)
+select agents.session_id
+from lost_agents
+cross join agents on agents.parent_agent_key = lost_agents.agent_key;
+
+insert or ignore into touched_responses (api_response_id)
+select api_responses.api_response_id
+from lost_agents
+cross join api_responses on api_responses.agent_key = lost_agents.agent_key;
+
+delete from agents
+where agent_key in (select agent_key from lost_agents);
+
+drop table lost_agents;
 drop table inline_agents;
 drop table inline_messages;

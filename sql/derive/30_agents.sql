@@ -8,13 +8,21 @@ create index temp.linked_agents_by_id on linked_agents (session_id, agent_id);
 
 -- What is noted of an agent in the newest version of its meta.json.
 create temp table noted_agents as
-select linked_agents.agent_key, agent_metas.*
-from linked_agents
-cross join agent_metas using (session_id, agent_id)
-cross join files using (file_id)
-where files.is_current = 1
-group by linked_agents.agent_key
-having files.path = min(files.path);
+select *
+from (
+    select
+        linked_agents.agent_key, agent_metas.*,
+        row_number() over (
+            partition by linked_agents.agent_key
+            order by files.path, sources.machine, sources.root_path
+        ) as place
+    from linked_agents
+    cross join agent_metas using (session_id, agent_id)
+    cross join files using (file_id)
+    cross join sources using (source_id)
+    where files.is_current = 1
+)
+where place = 1;
 
 create index temp.noted_agents_by_key on noted_agents (agent_key);
 
@@ -210,29 +218,45 @@ left join tool_uses on tool_uses.tool_use_id = agent_calls.tool_use_id
 left join messages as spawning_message on spawning_message.message_id = tool_uses.message_id
 where linked_agents.agent_key = agents.agent_key;
 
--- A forked agent begins with a pointer to the conversation of its session.
+-- What events say of agents: a forked agent begins with a pointer to the conversation of its session, and a workflow has
+-- a journal. Of several the first by file counts.
+create temp table agent_events as
+select agent_key, type, payload_json
+from (
+    select
+        linked_agents.agent_key, events.type, events.payload_json,
+        row_number() over (
+            partition by linked_agents.agent_key, events.type
+            order by files.path, sources.machine, sources.root_path, files.generation, events.byte_offset
+        ) as place
+    from touched_sessions
+    cross join events on events.session_id = touched_sessions.session_id
+    cross join linked_agents
+        on linked_agents.session_id = events.session_id
+        and linked_agents.agent_id = json_extract(events.payload_json, '$.agentId')
+    cross join files using (file_id)
+    cross join sources using (source_id)
+    where events.type in ('fork-context-ref', 'started', 'result', 'failed')
+)
+where place = 1;
+
+create index temp.agent_events_by_key on agent_events (agent_key);
+
 update agents
 set
     is_fork = 1,
-    context_length = case json_type(events.payload_json, '$.contextLength')
-        when 'integer' then json_extract(events.payload_json, '$.contextLength')
-    end
-from linked_agents
-cross join events on events.session_id = linked_agents.session_id
-where linked_agents.agent_key = agents.agent_key
-    and events.type = 'fork-context-ref'
-    and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;
+    context_length = count_of(agent_events.payload_json -> '$.contextLength')
+from agent_events
+where agent_events.agent_key = agents.agent_key
+    and agent_events.type = 'fork-context-ref';
 
--- What a workflow's journal says of its agents.
 update agents
 set
-    workflow_label = json_extract(events.payload_json, '$.label'),
-    workflow_phase = coalesce(agents.workflow_phase, json_extract(events.payload_json, '$.phase'))
-from linked_agents
-cross join events on events.session_id = linked_agents.session_id
-where linked_agents.agent_key = agents.agent_key
-    and events.type = 'started'
-    and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id;
+    workflow_label = json_extract(agent_events.payload_json, '$.label'),
+    workflow_phase = coalesce(agents.workflow_phase, json_extract(agent_events.payload_json, '$.phase'))
+from agent_events
+where agent_events.agent_key = agents.agent_key
+    and agent_events.type = 'started';
 
 -- How an agent ended: by the last notice of it, by the answer to its call, by the journal, by its last message.
 create temp table agent_ends as
@@ -244,7 +268,7 @@ select
         where task_notifications.session_id = linked_agents.session_id
             and task_notifications.task_id = linked_agents.agent_id
             and task_notifications.status is not null
-        order by task_notifications.notified_at desc, task_notifications.byte_offset desc
+        order by task_notifications.notified_at desc, task_notifications.byte_offset desc, task_notifications.status
         limit 1
     ) as noticed,
     (
@@ -255,20 +279,15 @@ select
                     then 'completed'
                 when tool_results.outcome not in ('ok', 'backgrounded') then tool_results.outcome
             end
-        from tool_results
-        join messages using (message_id)
-        where tool_results.tool_use_id = agent_calls.tool_use_id
-        order by messages.sent_at, messages.uuid
-        limit 1
+        from tool_uses
+        join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
+        where tool_uses.tool_use_id = agent_calls.tool_use_id
     ) as answered,
     (
-        select case events.type when 'result' then 'completed' else 'failed' end
-        from events
-        where events.session_id = linked_agents.session_id
-            and events.type in ('result', 'failed')
-            and json_extract(events.payload_json, '$.agentId') = linked_agents.agent_id
-        order by events.type
-        limit 1
+        select max(case agent_events.type when 'result' then 'completed' else 'failed' end)
+        from agent_events
+        where agent_events.agent_key = linked_agents.agent_key
+            and agent_events.type in ('result', 'failed')
     ) as journaled,
     (
         select case when messages.type = 'assistant' and messages.stop_reason = 'end_turn' then 'finished' end
@@ -302,6 +321,7 @@ from agent_ends
 where agent_ends.agent_key = agents.agent_key;
 
 drop table agent_ends;
+drop table agent_events;
 drop table same_prompts;
 drop table agent_prompts;
 drop table agent_calls;

@@ -14,11 +14,13 @@ from (
             partition by events.session_id, events.type
             order by
                 coalesce(files.session_id = events.session_id, 0) desc, -- in the session's own file before others
-                files.generation desc, files.path desc, events.byte_offset desc
+                files.generation desc, files.path desc, sources.machine desc, sources.root_path desc,
+                events.byte_offset desc
         ) as place
     from touched_sessions
     cross join events using (session_id)
     cross join files using (file_id)
+    cross join sources using (source_id)
     where events.type in (
         'custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'last-prompt', 'mode',
         'permission-mode', 'worktree-state', 'relocated', 'continued-in'
@@ -36,11 +38,14 @@ from (
         leaf.session_id, json_extract(events.payload_json, '$.summary') as summary,
         row_number() over (
             partition by leaf.session_id
-            order by leaf.sent_at desc, files.path desc, files.generation desc, events.byte_offset desc
+            order by
+                leaf.sent_at desc, files.path desc, sources.machine desc, sources.root_path desc, files.generation desc,
+                events.byte_offset desc
         ) as place
     from events
     cross join messages as leaf on leaf.uuid = events.message_uuid
     cross join files on files.file_id = events.file_id
+    cross join sources using (source_id)
     where events.type = 'summary' and leaf.session_id in (select session_id from touched_sessions)
 )
 where place = 1;
@@ -55,11 +60,14 @@ from (
         session_hints.session_id, session_hints.custom_title, session_hints.summary,
         row_number() over (
             partition by session_hints.session_id
-            order by session_hints.custom_title is null, session_hints.modified_at desc, files.path, session_hints.position
+            order by
+                session_hints.custom_title is null, session_hints.modified_at desc, files.path, sources.machine,
+                sources.root_path, session_hints.position
         ) as place
     from touched_sessions
     cross join session_hints using (session_id)
     cross join files using (file_id)
+    cross join sources using (source_id)
     where files.is_current = 1
 )
 where place = 1;
@@ -366,7 +374,7 @@ set
                 and files.kind = 'session'
                 and message_copies.session_id <> sessions.session_id
         ) as earlier
-        order by earlier.path, earlier.byte_offset
+        order by earlier.path, earlier.byte_offset, earlier.session_id
         limit 1
     ),
     project_id = coalesce(

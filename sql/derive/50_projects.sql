@@ -16,7 +16,7 @@ from (
             partition by told.project_id
             order by
                 project_path(told.path, projects.directory_name) is null, told.step,
-                told.told_at is null, told.told_at, told.session_id
+                told.told_at is null, told.told_at, told.session_id, told.path
         ) as place
     from (
         select sessions.project_id, sessions.session_id, sessions.relocated_cwd as path, sessions.original_cwd,

@@ -1,7 +1,7 @@
 -- The tables for BI tools, for the sessions that were touched. What stands in no session has the key ''. A session may have
 -- very many messages: they are counted in parts (sql/schema.sql), of which only those are counted again that changed.
 
--- The call may be in another session than its answer.
+-- A call may be in another session than its answer, and may have left one.
 insert or ignore into touched_sessions (session_id)
 select messages.session_id
 from touched_tool_uses
@@ -9,16 +9,15 @@ cross join tool_uses using (tool_use_id)
 cross join messages on messages.message_id = tool_uses.message_id
 where messages.session_id is not null
 union
+select messages.session_id
+from touched_messages
+cross join messages using (message_id)
+where messages.session_id is not null
+union
 select api_responses.session_id
 from touched_responses
 cross join api_responses using (api_response_id)
 where api_responses.session_id is not null;
-
--- Rows without a session share their key with a session that is named '': both are counted again.
-insert or ignore into touched_sessions (session_id)
-select session_id
-from sessions
-where session_id = '';
 
 -- Parts with messages that are new, or changed.
 create temp table touched_parts (part_number integer primary key);

@@ -54,7 +54,7 @@ with said as materialized (
                 and messages.sent_at < said_prompts.said_at
                 and messages.type = 'assistant'
                 and messages.agent_key is said_prompts.agent_key
-            order by messages.sent_at desc
+            order by messages.sent_at desc, messages.uuid desc
             limit 1
         ) as previous_message_id,
         lower(substr(ltrim(said_prompts.text), 1, 1000)) as beginning,

@@ -38,9 +38,8 @@ from messages
 where uuid = ?1
 
 -- name: find_unknown_kind
-select unknown_kinds.first_version, files.path, unknown_kinds.line_number
+select first_version, file_id, line_number
 from unknown_kinds
-join files using (file_id)
 where level = ?1 and name = ?2
 
 -- name: last_keys

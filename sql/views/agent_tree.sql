@@ -58,14 +58,14 @@ select
             where task_notifications.session_id = agents.session_id
                 and task_notifications.task_id = agents.agent_id
                 and task_notifications.result is not null
-            order by task_notifications.notified_at desc
+            order by task_notifications.notified_at desc, task_notifications.result
             limit 1
         ),
         (
             select tool_results.content
-            from tool_results
-            where tool_results.tool_use_id = agents.spawned_by_tool_use_id and tool_results.outcome = 'ok'
-            limit 1
+            from tool_uses
+            join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
+            where tool_uses.tool_use_id = agents.spawned_by_tool_use_id and tool_results.outcome = 'ok'
         )
     ) as result, -- what it came back with: its notification, else the answer to its call
     (select count(*) from messages where messages.agent_key = agents.agent_key) as message_count,

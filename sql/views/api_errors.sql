@@ -35,7 +35,7 @@ select
         select content_blocks.text
         from content_blocks
         where content_blocks.message_id = messages.message_id and content_blocks.text is not null
-        order by content_blocks.position
+        order by content_blocks.position, content_blocks.part_number
         limit 1
     ),
     null,

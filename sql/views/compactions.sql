@@ -25,7 +25,7 @@ select
         select content_blocks.text
         from content_blocks
         where content_blocks.message_id = summary.message_id and content_blocks.text is not null
-        order by content_blocks.position
+        order by content_blocks.position, content_blocks.part_number
         limit 1
     ) as summary,
     boundary.sent_at as compacted_at
@@ -44,7 +44,7 @@ select
         select content_blocks.text
         from content_blocks
         where content_blocks.message_id = summary.message_id and content_blocks.text is not null
-        order by content_blocks.position
+        order by content_blocks.position, content_blocks.part_number
         limit 1
     ),
     summary.sent_at

@@ -29,25 +29,33 @@ select
             select content_blocks.text
             from content_blocks
             where content_blocks.message_id = messages.message_id and content_blocks.type = 'thinking'
-            order by content_blocks.position
+            order by content_blocks.position, content_blocks.part_number
         )
     ) as thinking,
     (
-        select group_concat(
-            tool_uses.name || coalesce(
-                ': ' || coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
-                    tool_uses.description, tool_uses.skill),
-                ''
-            ),
-            char(10)
+        select group_concat(call, char(10))
+        from (
+            select
+                tool_uses.name || coalesce(
+                    ': ' || coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url,
+                        tool_uses.query, tool_uses.description, tool_uses.skill),
+                    ''
+                ) as call
+            from tool_uses
+            join content_blocks on content_blocks.block_id = tool_uses.block_id
+            where tool_uses.message_id = messages.message_id
+            order by content_blocks.position
         )
-        from tool_uses
-        where tool_uses.message_id = messages.message_id
     ) as tool_calls,
     (
-        select group_concat(tool_results.content, char(10))
-        from tool_results
-        where tool_results.message_id = messages.message_id
+        select group_concat(content, char(10))
+        from (
+            select tool_results.content
+            from tool_results
+            join content_blocks on content_blocks.block_id = tool_results.block_id
+            where tool_results.message_id = messages.message_id
+            order by content_blocks.position
+        )
     ) as tool_results,
     messages.is_sidechain,
     messages.is_meta,

@@ -49,7 +49,7 @@ said as (
                 and messages.sent_at < prompts.said_at
                 and messages.type = 'assistant'
                 and messages.agent_key is prompts.agent_key
-            order by messages.sent_at desc
+            order by messages.sent_at desc, messages.uuid desc
             limit 1
         ) as previous_message_id,
         replace(rtrim(lower(trim(prompts.text)), '.!,;: '), ',', '') as plain_text

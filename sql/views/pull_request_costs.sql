@@ -1,18 +1,19 @@
 create view pull_request_costs as
 -- One row per pull request that sessions name: what those sessions cost. A session that names two counts for both.
 with links as (
-    select distinct
+    select
         events.session_id,
         json_extract(events.payload_json, '$.prUrl') as pr_url,
-        json_extract(events.payload_json, '$.prRepository') as pr_repository,
-        json_extract(events.payload_json, '$.prNumber') as pr_number
+        max(json_extract(events.payload_json, '$.prRepository')) as pr_repository,
+        max(json_extract(events.payload_json, '$.prNumber')) as pr_number
     from events
     where events.type = 'pr-link'
+    group by 1, 2
 )
 
 select
-    links.pr_repository,
-    links.pr_number,
+    max(links.pr_repository) as pr_repository,
+    max(links.pr_number) as pr_number,
     links.pr_url,
     count(distinct links.session_id) as session_count,
     sum(session_costs.response_count) as response_count,

@@ -14,7 +14,7 @@ with queue as (
                 and next.file_id = events.file_id
                 and next.line_number > events.line_number
                 and json_extract(next.payload_json, '$.operation') <> 'enqueue'
-            order by next.line_number
+            order by next.line_number, next.byte_offset
             limit 1
         ) as taken_out_by,
         (
@@ -25,7 +25,7 @@ with queue as (
             where messages.file_id = events.file_id
                 and messages.line_number < events.line_number
                 and json_valid('[' || replace(messages.version, '.', ',') || ']')
-            order by messages.line_number desc
+            order by messages.line_number desc, messages.byte_offset desc
             limit 1
         ) as version_number
     from events

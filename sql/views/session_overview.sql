@@ -9,8 +9,7 @@ with used as (
         sum(cache_write_tokens) as cache_write_tokens,
         sum(cache_read_tokens) as cache_read_tokens,
         sum(cost_usd) as cost_usd,
-        sum(estimated_cost_usd) as estimated_cost_usd,
-        group_concat(distinct model) as models
+        sum(estimated_cost_usd) as estimated_cost_usd
     from response_costs
     group by session_id
 )
@@ -21,7 +20,15 @@ select
     sessions.title,
     sessions.first_prompt,
     sessions.git_branch,
-    used.models,
+    (
+        select group_concat(model)
+        from (
+            select distinct api_responses.model
+            from api_responses
+            where api_responses.session_id = sessions.session_id
+            order by api_responses.model
+        )
+    ) as models,
     -- Messages and calls have long rows: they are counted by indexes, and what they changed by the parts that sync counts.
     (
         select count(*)

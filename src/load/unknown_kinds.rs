@@ -1,5 +1,6 @@
-//! Names that this version does not know: how often they occur, with the first example by path and line.
+//! Names that this version does not know: how often they occur, with the first example by file and line.
 
+use super::copies::FileKey;
 use crate::database::{lower_version, statements as sql};
 use crate::error::Result;
 use crate::rows::UnknownKind;
@@ -16,14 +17,14 @@ pub struct UnknownKinds {
 struct FoundKind {
     count: i64,
     version: Option<String>,
-    path: String,
+    file: FileKey,
     file_id: i64,
     line_number: i64,
 }
 
 impl UnknownKinds {
     /// Adds what was found in lines of a file.
-    pub fn add(&mut self, found: &[UnknownKind], file_id: i64, path: &str, first_line: i64) {
+    pub fn add(&mut self, found: &[UnknownKind], file_id: i64, file: &FileKey, first_line: i64) {
         for kind in found {
             let line_number = kind.line_number + first_line;
             let known = self
@@ -32,15 +33,15 @@ impl UnknownKinds {
                 .or_insert_with(|| FoundKind {
                     count: 0,
                     version: None,
-                    path: path.to_string(),
+                    file: file.clone(),
                     file_id,
                     line_number,
                 });
             known.count += 1;
             let version = lower_version(known.version.as_deref(), kind.version.as_deref());
             known.version = version.map(str::to_string);
-            if (path, line_number) < (known.path.as_str(), known.line_number) {
-                known.path = path.to_string();
+            if (file, line_number) < (&known.file, known.line_number) {
+                known.file = file.clone();
                 known.file_id = file_id;
                 known.line_number = line_number;
             }
@@ -50,7 +51,7 @@ impl UnknownKinds {
     /// Adds them to those of the database.
     pub fn flush(&self, store: &Statements<'_>) -> Result<()> {
         for ((level, name), kind) in &self.kinds {
-            let known: Option<(Option<String>, String, i64)> = store
+            let known: Option<(Option<String>, i64, i64)> = store
                 .connection
                 .prepare_cached(sql::FIND_UNKNOWN_KIND)?
                 .query_row([*level, name.as_str()], |row| {
@@ -64,7 +65,11 @@ impl UnknownKinds {
             let (file_id, line_number) = (kind.file_id, kind.line_number);
             let row = params![level, name, version, kind.count, file_id, line_number];
             store.execute(sql::UPSERT_UNKNOWN_KIND, row)?;
-            if known.is_some_and(|(_, path, line)| (&kind.path, line_number) < (&path, line)) {
+            let Some((_, known_file, known_line)) = known else {
+                continue;
+            };
+            let known_file = FileKey::find(store.connection, known_file)?;
+            if (&kind.file, line_number) < (&known_file, known_line) {
                 let example = params![level, name, file_id, line_number];
                 store.execute(sql::MOVE_UNKNOWN_KIND_EXAMPLE, example)?;
             }

@@ -161,7 +161,7 @@ object! {
         "model" => model: text,
         /// Of the Agent tool only: not for teammates and workflow agents, and not in 2.1.101 to 2.1.112.
         "toolUseId" => tool_use_id: text,
-        "parentAgentId" => parent_agent_id: text,
+        "parentAgentId" => parent_agent_id: id,
         "worktreePath" => worktree_path: text,
         "worktreeBranch" => worktree_branch: text,
         "workflowPhase" => workflow_phase: text,
@@ -241,7 +241,7 @@ object! {
 object! {
     /// An entry of it.
     pub struct IndexEntry {
-        "sessionId" => session_id: text,
+        "sessionId" => session_id: id,
         "customTitle" => custom_title: long_text,
         "summary" => summary: long_text,
         "firstPrompt" => first_prompt: long_text,

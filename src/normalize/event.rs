@@ -73,8 +73,8 @@ object! {
     pub struct About {
         "leafUuid" => leaf_uuid: text,
         "messageId" => message_id: text,
-        "continuedInSessionId" => continued_in: text,
-        "parentSessionId" => parent_session: text,
+        "continuedInSessionId" => continued_in: id,
+        "parentSessionId" => parent_session: id,
         "ts" => ts: raw,
         /// Of `file-history-snapshot`.
         "snapshot" => snapshot: Snapshot,

@@ -298,9 +298,12 @@ fn complete_usage<'a>(usage: &mut Usage<'a>, message: &Message<'a>) {
     line.is_sidechain |= message.is_sidechain == Some(true);
     line.is_fork = message.forked_from_session_id.is_some();
     line.sent_at = line.sent_at.take().or_else(|| message.sent_at.clone());
-    if let (Some(agent), Some(session_id)) = (&mut usage.agent, &message.session_id) {
-        agent.session_id.clone_from(session_id);
-    }
+    // An agent is one of a session.
+    let agent = usage.agent.take().zip(message.session_id.clone());
+    usage.agent = agent.map(|(agent, session_id)| Agent {
+        session_id,
+        ..agent
+    });
 }
 
 /// A time in our form. Where the source has it in another, that one stays in the JSON.
@@ -411,7 +414,7 @@ object! {
     /// `data` of a progress record.
     pub struct Data {
         "type" => kind: text,
-        "agentId" => agent_id: text,
+        "agentId" => agent_id: id,
         /// Of `agent_progress`: an agent's line as its parent saw it go by.
         "message" => message: Opened,
         /// Of `bash_progress`: the output so far, again and again. The archive has it.

@@ -71,7 +71,7 @@ pub fn parse_object<'a, T: Object<'a>>(json: &'a str) -> Result<T, NotJson> {
 }
 
 /// Declares a struct for a JSON object. Field kinds:
-/// `text`, `flag` (short scalars), `count` (a whole number that can be summed), `cost`, `milliseconds` (a moment),
+/// `text`, `id` (a text that is not empty), `flag` (short scalars), `count` (a whole number that can be summed), `cost`, `milliseconds` (a moment),
 /// `nullable` (text or an explicit null), `long_text` (anything else is written again), `raw` (any value, as JSON), and the
 /// name of another struct.
 macro_rules! object {
@@ -131,6 +131,7 @@ pub(crate) use object;
 /// The Rust type of a field kind.
 macro_rules! field_type {
     (text) => { std::borrow::Cow<'a, str> };
+    (id) => { std::borrow::Cow<'a, str> };
     (long_text) => { std::borrow::Cow<'a, str> };
     (nullable) => { Option<std::borrow::Cow<'a, str>> };
     (flag) => { bool };
@@ -146,6 +147,9 @@ pub(crate) use field_type;
 macro_rules! read_field {
     (text, $reader:ident) => {
         $crate::record::json::read_text($reader)?
+    };
+    (id, $reader:ident) => {
+        $crate::record::json::read_id($reader)?
     };
     (nullable, $reader:ident) => {
         $crate::record::json::read_scalar($reader, $crate::record::json::nullable_text)?
@@ -180,6 +184,14 @@ pub fn read_text<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>
     Ok(match text {
         Some(text) => Lenient::Is(text),
         None => Lenient::Other(Json::Raw(raw)),
+    })
+}
+
+/// The id of a session or an agent. An empty one names nothing: it would be mixed up with what has none.
+pub fn read_id<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>>, NotJson> {
+    Ok(match read_text(reader)? {
+        Lenient::Is(text) if text.is_empty() => Lenient::Other(Json::Owned("\"\"".to_string())),
+        other => other,
     })
 }
 
@@ -388,6 +400,7 @@ mod tests {
             "name" => name: text,
             "is" => is: flag,
             "n" => n: count,
+            "id" => id: id,
             "up" => up: nullable,
             "long" => long: long_text,
         }
@@ -395,10 +408,12 @@ mod tests {
 
     #[test]
     fn a_wrong_type_stays_as_json_and_costs_nothing_else() {
-        let sample: Sample =
-            parse_object(r#"{"name":7,"is":"yes","n":1.5,"up":[1],"long":{"a":null},"new":true}"#)
-                .unwrap();
+        let sample: Sample = parse_object(
+            r#"{"name":7,"is":"yes","n":1.5,"id":"","up":[1],"long":{"a":null},"new":true}"#,
+        )
+        .unwrap();
         assert!(sample.name.is_none() && sample.is.is_none() && sample.n.is_none());
+        assert!(sample.id.is_none());
         let rest: Vec<(&str, &str)> = sample
             .rest
             .iter()
@@ -410,6 +425,7 @@ mod tests {
                 ("name", "7"),
                 ("is", "\"yes\""),
                 ("n", "1.5"),
+                ("id", "\"\""),
                 ("up", "[1]"),
                 ("long", r#"{"a":null}"#),
                 ("new", "true")
