@@ -4,4 +4,4 @@
 select agent_type, agent_count, response_count, output_tokens, cost_usd,
     round(cost_usd / nullif(agent_count, 0), 4) as cost_per_agent_usd
 from agent_costs
-order by cost_usd desc;
+order by cost_usd desc, agent_type;

@@ -10,4 +10,4 @@ select
     round(sum(cache_read_cost_usd), 4) as cache_read_cost_usd
 from response_costs
 group by model
-order by cache_write_1h_cost_usd desc;
+order by cache_write_1h_cost_usd desc, model;

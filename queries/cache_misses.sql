@@ -9,7 +9,7 @@ with requests as (
         lag(responded_at) over thread as previous_at,
         lag(coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)) over thread as previous_tokens
     from response_costs
-    window thread as (partition by session_id, agent_key, model order by responded_at)
+    window thread as (partition by session_id, agent_key, model order by responded_at, api_message_id)
 )
 
 select
@@ -24,5 +24,5 @@ select
 from requests
 where previous_tokens > 10000
     and cache_read_tokens < previous_tokens / 2
-order by cache_write_cost_usd desc
+order by cache_write_cost_usd desc, responded_at, session_id
 limit coalesce(nullif(:limit, ''), 20);

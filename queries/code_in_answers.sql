@@ -25,5 +25,5 @@ select
     session_id,
     uuid
 from fenced
-order by sent_at desc
+order by sent_at desc, uuid
 limit coalesce(nullif(:limit, ''), 20);

@@ -6,4 +6,4 @@ select compactions.compacted_at, projects.name as project, sessions.title, compa
 from compactions
 left join sessions on sessions.session_id = compactions.session_id
 left join projects on projects.project_id = sessions.project_id
-order by compactions.compacted_at desc;
+order by compactions.compacted_at desc, compactions.session_id;

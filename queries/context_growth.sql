@@ -6,12 +6,12 @@ with chosen as (
     select session_id
     from session_costs
     where session_id like coalesce(nullif(:session, ''), '') || '%'
-    order by response_count desc
+    order by response_count desc, session_id
     limit 1
 )
 
 select
-    row_number() over (order by responded_at, api_response_id) as request_number,
+    row_number() over (order by responded_at, api_message_id) as request_number,
     responded_at,
     model,
     coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as context_tokens,
@@ -20,4 +20,4 @@ select
 from response_costs
 where session_id = (select session_id from chosen)
     and agent_key is null
-order by responded_at, api_response_id;
+order by responded_at, api_message_id;

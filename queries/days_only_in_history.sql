@@ -5,4 +5,4 @@ select prompt_date, project_path, sum(prompt_count) as prompt_count, count(disti
 from history_coverage
 where is_only_in_history
 group by prompt_date, project_path
-order by prompt_date;
+order by prompt_date, project_path;

@@ -11,4 +11,4 @@ select
     max(example_reason) as example_reason
 from denial_stats
 group by tool_name
-order by denial_rate desc, call_count desc;
+order by denial_rate desc, call_count desc, tool_name;

@@ -6,5 +6,5 @@
 select project, git_branch, session_count, response_count, output_tokens, cost_usd, last_responded_at
 from branch_costs
 where coalesce(project, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
-order by cost_usd desc
+order by cost_usd desc, project, git_branch
 limit coalesce(nullif(:limit, ''), 20);

@@ -6,5 +6,5 @@ select response_date, sum(response_count) as response_count, sum(output_tokens) 
     round(sum(cost_usd), 4) as cost_usd, round(sum(estimated_cost_usd), 4) as estimated_cost_usd
 from daily_costs
 group by response_date
-order by cost_usd desc
+order by cost_usd desc, response_date
 limit coalesce(nullif(:limit, ''), 20);

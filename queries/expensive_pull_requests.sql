@@ -3,4 +3,4 @@
 -- Bar: cost_usd
 select pr_repository, pr_number, session_count, response_count, cost_usd, first_responded_at, last_responded_at, pr_url
 from pull_request_costs
-order by cost_usd desc;
+order by cost_usd desc, pr_url;

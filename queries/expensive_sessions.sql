@@ -8,5 +8,5 @@ select title, project, response_count, output_tokens, agent_cost_usd, cost_usd, 
 from session_costs
 where first_responded_at >= coalesce(nullif(:since, ''), '0000')
     and first_responded_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
-order by cost_usd desc
+order by cost_usd desc, session_id
 limit coalesce(nullif(:limit, ''), 20);

@@ -7,5 +7,5 @@ select called_at, name, coalesce(command, file_path, pattern, url, query, descri
 from tool_calls
 where outcome in ('error', 'timeout', 'invalid_input')
     and name like '%' || coalesce(nullif(:tool, ''), '') || '%'
-order by called_at desc
+order by called_at desc, tool_use_id
 limit coalesce(nullif(:limit, ''), 20);

@@ -5,5 +5,6 @@
 select responded_at, model, input_tokens + cache_read_tokens + cache_write_tokens as context_tokens, output_tokens,
     cache_write_tokens, cache_read_tokens, cost_usd, session_id
 from response_costs
-order by coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(cache_read_tokens, 0) desc
+order by coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(cache_read_tokens, 0) desc,
+    api_message_id
 limit coalesce(nullif(:limit, ''), 20);

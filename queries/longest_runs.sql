@@ -7,5 +7,5 @@ select turns.started_at, projects.name as project, turns.prompt, turns.response_
 from turns
 left join sessions on sessions.session_id = turns.session_id
 left join projects on projects.project_id = sessions.project_id
-order by turns.tool_call_count desc, turns.response_count desc, turns.message_id
+order by turns.tool_call_count desc, turns.response_count desc, turns.session_id, turns.turn_number
 limit coalesce(nullif(:limit, ''), 20);

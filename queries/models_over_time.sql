@@ -9,4 +9,4 @@ select
     round(sum(cost_usd), 4) as cost_usd
 from daily_costs
 group by month, model
-order by month, cost_usd desc;
+order by month, cost_usd desc, model;

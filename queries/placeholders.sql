@@ -12,4 +12,4 @@ from api_responses
 left join messages on messages.message_id = api_responses.message_id
 where api_responses.kind = 'message'
 group by messages.version, api_responses.usage_quality
-order by response_count desc;
+order by response_count desc, messages.version, api_responses.usage_quality;

@@ -5,5 +5,5 @@
 select started_at, project, title, first_prompt, prompt_count, tool_call_count, lines_added, lines_removed, duration_s, session_id
 from session_overview
 where coalesce(project, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
-order by started_at desc
+order by started_at desc, session_id
 limit coalesce(nullif(:limit, ''), 20);

@@ -7,4 +7,4 @@ select started_at, project, title, git_branch, models, prompt_count, message_cou
 from session_overview
 where coalesce(started_at, '0000') >= coalesce(nullif(:since, ''), '0000')
     and coalesce(started_at, '0000') <= coalesce(nullif(:until, ''), '9999') || 'T99'
-order by started_at desc;
+order by started_at desc, session_id;

@@ -3,4 +3,4 @@
 -- Bar: total_duration_ms
 select hook_event, command, run_count, error_count, block_count, mean_duration_ms, max_duration_ms, total_duration_ms
 from hook_stats
-order by coalesce(total_duration_ms, 0) desc, run_count desc;
+order by coalesce(total_duration_ms, 0) desc, run_count desc, hook_event, command;

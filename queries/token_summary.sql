@@ -19,4 +19,4 @@ from response_costs
 where responded_at >= coalesce(nullif(:since, ''), '0000')
     and responded_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
 group by model
-order by cost_usd desc;
+order by cost_usd desc, model;

@@ -4,4 +4,4 @@
 select name, call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, error_rate,
     p50_duration_ms, p95_duration_ms, result_bytes
 from tool_stats
-order by call_count desc;
+order by call_count desc, name;

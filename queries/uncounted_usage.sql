@@ -3,4 +3,4 @@
 -- Bar: line_count
 select reason, line_count, response_count, input_tokens, output_tokens, cache_write_tokens, cache_read_tokens
 from duplicate_usage
-order by is_counted desc, line_count desc;
+order by is_counted desc, line_count desc, reason;

@@ -6,5 +6,5 @@ select messages.sent_at, web_requests.kind, coalesce(web_requests.url, web_reque
 from web_requests
 join tool_results on tool_results.tool_result_id = web_requests.tool_result_id
 join messages on messages.message_id = tool_results.message_id
-order by messages.sent_at desc
+order by messages.sent_at desc, messages.uuid
 limit coalesce(nullif(:limit, ''), 20);

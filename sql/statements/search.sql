@@ -65,7 +65,7 @@ where search match :words
         or (:role = 'result' and content_blocks.type = 'tool_result')
     )
     and (:tool is null or tool_uses.name = :tool)
-order by search.rank, messages.sent_at desc
+order by search.rank, messages.sent_at desc, messages.uuid, content_blocks.position
 limit :limit
 
 -- name: unindex_block

@@ -49,11 +49,12 @@ select
     messages.message_id, messages.uuid, messages.agent_key, messages.type, messages.subtype, messages.prompt_kind,
     messages.machine_kind, messages.model, messages.is_meta, messages.sent_at
 from messages
+join files using (file_id)
 where messages.session_id = :session
     and messages.type <> 'progress'
     and (messages.type <> 'attachment' or messages.prompt_kind is not null)
     and coalesce(messages.subtype, '') not in ('turn_duration', 'stop_hook_summary')
-order by messages.sent_at, messages.file_id, messages.line_number
+order by messages.sent_at, files.path, messages.line_number, messages.byte_offset, messages.uuid
 
 -- name: show_session
 select
