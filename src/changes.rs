@@ -44,6 +44,8 @@ pub struct Changes {
     pub touched: Vec<(i64, Stat, bool)>,
     /// Files that are gone.
     pub missing: Vec<i64>,
+    /// Versions of which nothing more will be read: their files are gone, or hold other bytes.
+    pub ended: Vec<i64>,
     /// Files that could not be looked at.
     pub problems: Vec<Problem>,
 }
@@ -91,11 +93,13 @@ impl KnownFiles {
                 is_missing: row.get(14)?,
                 archived_hash: row.get(15)?,
             };
-            known
-                .0
-                .entry(row.get(0)?)
-                .or_default()
-                .insert(row.get(1)?, file);
+            let home = known.0.entry(row.get(0)?).or_default();
+            // Within a transaction, versions before the newest are still marked as current.
+            let path: String = row.get(1)?;
+            let newer = home.get(&path).map_or(0, |other| other.generation);
+            if file.generation > newer {
+                home.insert(path, file);
+            }
         }
         Ok(known)
     }
@@ -195,6 +199,10 @@ fn compare_with(
     for verdict in verdicts {
         match verdict {
             Verdict::Changed(file) => changes.files.push(*file),
+            Verdict::Rewritten(file, before) => {
+                changes.files.push(*file);
+                changes.ended.push(before);
+            }
             Verdict::Touched(file_id, stat, is_racy) => {
                 changes.touched.push((file_id, stat, is_racy))
             }
@@ -208,6 +216,7 @@ fn compare_with(
             .iter()
             .filter(|(path, file)| !file.is_missing && !is_unknown(path));
         changes.missing = gone.map(|(_, file)| file.file_id).collect();
+        changes.ended.extend(&changes.missing);
     }
     sort_by_age(&mut changes.files);
     changes.counted.sort_by(|a, b| a.path.cmp(&b.path));
@@ -290,6 +299,8 @@ pub fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, H
 
 enum Verdict {
     Changed(Box<ChangedFile>),
+    /// Another version than the one with this key.
+    Rewritten(Box<ChangedFile>, i64),
     Touched(i64, Stat, bool),
     Gone,
     Unreadable(Problem),
@@ -339,19 +350,20 @@ fn examine(
         Bytes::File(opened) if held.fetch_add(1, Ordering::Relaxed) < HELD_FILES => Some(opened),
         _ => None,
     };
-    if same {
-        changed.chunks = chunks;
-        changed.version = FileVersion {
-            file_id: Some(known.file_id),
-            generation: known.generation,
-            size: known.archived,
-            archived_hash: known.archived_hash,
-            parsed: known.parsed,
-            newline_count: known.newline_count,
-            blank_line_count: known.blank_line_count,
-            ..changed.version
-        };
+    if !same {
+        return Verdict::Rewritten(Box::new(changed), known.file_id);
     }
+    changed.chunks = chunks;
+    changed.version = FileVersion {
+        file_id: Some(known.file_id),
+        generation: known.generation,
+        size: known.archived,
+        archived_hash: known.archived_hash,
+        parsed: known.parsed,
+        newline_count: known.newline_count,
+        blank_line_count: known.blank_line_count,
+        ..changed.version
+    };
     Verdict::Changed(Box::new(changed))
 }
 

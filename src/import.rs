@@ -2,7 +2,8 @@
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::changes::{self, ChangedFile};
-use crate::discover::{Reading, Stat};
+use crate::database::statements as sql;
+use crate::discover::{Reading, Stat, classify};
 use crate::error::{Error, Problem, Result};
 use crate::load::{Batch, FileVersion, Load, Loaded};
 use crate::normalize::{normalize, normalize_document};
@@ -12,6 +13,7 @@ use crate::read::{Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
 use bumpalo::Bump;
+use rusqlite::{Connection, OptionalExtension};
 use std::any::Any;
 use std::cell::Cell;
 use std::fs::File;
@@ -38,8 +40,8 @@ pub struct Input {
 
 impl Input {
     /// Opens a changed file, unless it is open already. What is read of it belongs together as long as its stat stays what
-    /// it was when it was seen to begin with what is archived.
-    pub fn open(file: ChangedFile) -> std::result::Result<Input, Problem> {
+    /// it was when it was seen to begin with what is archived. Nothing if it vanished: the next sync will find it gone.
+    pub fn open(file: ChangedFile) -> std::result::Result<Option<Input>, Problem> {
         let ChangedFile {
             absolute,
             mut version,
@@ -49,21 +51,25 @@ impl Input {
         } = file;
         let opened = opened.map_or_else(|| File::open(&absolute), Ok);
         let opened = opened.and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
-        let (stat, opened) = opened.map_err(|error| Problem::new(&absolute, error))?;
+        let (stat, opened) = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Problem::new(&absolute, error)),
+        };
         version.is_racy = changes::is_racy(&stat);
         version.stat = Some(stat);
         let settled = match version.size {
             0 => Some(stat).filter(changes::is_settled),
             _ => settled,
         };
-        Ok(Input {
+        Ok(Some(Input {
             name: absolute,
             version: Arc::new(version),
             bytes: Bytes::File(opened),
             size: stat.size,
             chunks,
             settled,
-        })
+        }))
     }
 }
 
@@ -124,6 +130,63 @@ pub fn import_new(
         })
     })?;
     Ok(imported)
+}
+
+/// Makes rows of the last line of a version of which nothing more will be read, if the sync that archived it was cut short
+/// before it was known that the line ends there.
+pub fn finish_version(
+    connection: &Connection,
+    file_id: i64,
+    loader: &mut impl Load,
+) -> Result<Option<Problem>> {
+    let mut statement = connection.prepare_cached(sql::FIND_UNFINISHED)?;
+    let unfinished = statement.query_row([file_id], |row| {
+        let path: String = row.get(1)?;
+        let version = FileVersion {
+            source_id: row.get(0)?,
+            file_id: Some(file_id),
+            place: classify(&path),
+            path,
+            path_bytes: None,
+            generation: 1,
+            stat: None,
+            is_racy: false,
+            size: row.get::<_, i64>(2)?.cast_unsigned(),
+            archived_hash: None,
+            parsed: row.get::<_, i64>(3)?.cast_unsigned(),
+            newline_count: row.get(4)?,
+            blank_line_count: row.get(5)?,
+        };
+        Ok(version)
+    });
+    let Some(version) = unfinished.optional()? else {
+        return Ok(None);
+    };
+    if version.place.reading != Reading::Lines {
+        return Ok(None);
+    }
+    let before = version.parsed.saturating_sub(1);
+    let bytes = archive::Reader::default().read(connection, file_id, before, version.size - before);
+    let mut bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(error) => return Ok(Some(Problem::new(&version.path, error))),
+    };
+    let before = (version.parsed > 0).then(|| bytes.remove(0));
+    let section = Section::of_last_line(bytes, version.parsed, before);
+    let version = Arc::new(version);
+    let (rows, parsed) = normalize(&section, &version.place, None);
+    let mut batch = Batch {
+        file: version.clone(),
+        chunk: None,
+        rows,
+        parsed,
+        end: version.size,
+        is_last: true,
+    };
+    match loader.load(&mut batch)? {
+        Loaded::Written => Ok(None),
+        Loaded::Overtaken => unreachable!("what is archived is not compared with a file"),
+    }
 }
 
 /// Chunks that were read, or why one could not be, and what their texts are without escapes.
@@ -474,8 +537,7 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{self, statements as sql};
-    use crate::discover::{Stat, classify};
+    use crate::database;
     use crate::load::Loader;
     use std::path::Path;
 

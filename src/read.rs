@@ -259,6 +259,18 @@ impl Drop for Section {
 }
 
 impl Section {
+    /// The last line of a file, which has no newline: its bytes from an offset on, and the byte before these.
+    pub fn of_last_line(bytes: Vec<u8>, offset: u64, before: Option<u8>) -> Section {
+        Section {
+            buffer: bytes,
+            buffer_offset: offset,
+            chunk_start: 0,
+            first_line: 0,
+            is_continued: before.is_some_and(|byte| byte != b'\n'),
+            is_last: true,
+        }
+    }
+
     /// The bytes of the chunk.
     pub fn chunk(&self) -> &[u8] {
         &self.buffer[self.chunk_start..]

@@ -100,7 +100,9 @@ fn import_after(is_held: bool, change: impl FnOnce(&Sandbox)) -> (Sandbox, Impor
         files[0].opened = None;
     }
     change(&sandbox);
-    let inputs = files.into_iter().map(|file| Input::open(file).unwrap());
+    let inputs = files
+        .into_iter()
+        .map(|file| Input::open(file).unwrap().unwrap());
     let mut loader = Loader::new(&connection).unwrap();
     let imported = import_with(inputs.collect(), &mut loader);
     loader.finish().unwrap();
@@ -175,39 +177,51 @@ impl Load for Interrupted<'_, '_> {
     }
 }
 
+/// Imports the first chunk of a file of three, which is rewritten then.
+fn import_one_chunk(rewritten: &str) -> (Sandbox, String) {
+    let lines_of_a_chunk = CHUNK_BYTES as usize / line(1, 20).len();
+    let content = lines(1, 3 * lines_of_a_chunk);
+    assert!(content.len() as u64 > 2 * CHUNK_BYTES);
+    let sandbox = Sandbox::new();
+    sandbox.write(FILE, line(0, 0));
+    sandbox.sync();
+    replace(&sandbox, &content);
+    let connection = database::open(&sandbox.database()).unwrap();
+    let files = changed(&sandbox, &connection).into_iter();
+    let inputs = files
+        .map(|file| Input::open(file).unwrap().unwrap())
+        .collect();
+    let mut loader = Interrupted {
+        loader: Loader::new(&connection).unwrap(),
+        change: Some(Box::new(|| drop(sandbox.write(FILE, rewritten)))),
+    };
+    let imported = import_with(inputs, &mut loader);
+    assert_eq!(imported.replaced.len(), 1);
+    loader.loader.finish().unwrap();
+    drop(loader);
+    let first = content[..CHUNK_BYTES as usize].to_string();
+    (sandbox, first)
+}
+
 #[test]
 fn a_file_that_is_rewritten_between_two_chunks_does_not_mix() {
-    let lines_of_a_chunk = CHUNK_BYTES as usize / line(1, 20).len();
-    let old = lines(1, 3 * lines_of_a_chunk);
-    let new = lines(2, 3 * lines_of_a_chunk);
-    assert!(old.len() as u64 > 2 * CHUNK_BYTES);
     // As a rewrite leaves it when it has come so far, and what is then appended to it.
+    let new = lines(2, 4000);
     for (during, after) in [(new.len(), new.len()), (10_000, 20_000), (0, new.len())] {
-        let sandbox = Sandbox::new();
-        sandbox.write(FILE, line(0, 0));
-        sandbox.sync();
-        replace(&sandbox, &old);
-        let connection = database::open(&sandbox.database()).unwrap();
-        let files = changed(&sandbox, &connection).into_iter();
-        let inputs = files.map(|file| Input::open(file).unwrap()).collect();
-        let rewrite = || drop(sandbox.write(FILE, &new[..during]));
-        let mut loader = Interrupted {
-            loader: Loader::new(&connection).unwrap(),
-            change: Some(Box::new(rewrite)),
-        };
-        let imported = import_with(inputs, &mut loader);
-        assert_eq!(imported.replaced.len(), 1);
-        loader.loader.finish().unwrap();
-        drop(loader);
-        drop(connection);
+        let (sandbox, first) = import_one_chunk(&new[..during]);
         sandbox.write(FILE, &new[..after]);
-        sandbox.sync();
-        sandbox.check();
-        let found = versions(&sandbox.connection());
-        assert_eq!(found.len(), 3);
-        assert!(found[1] == old[..CHUNK_BYTES as usize]);
-        assert!(found[2] == new[..after]);
+        assert_versions(&sandbox, &[&line(0, 0), &first, &new[..after]]);
     }
+}
+
+#[test]
+fn the_line_at_which_a_version_ends_early_becomes_rows() {
+    let (sandbox, first) = import_one_chunk("");
+    let tails = "select count(*) from rejected_lines where reason = 'incomplete_tail'";
+    assert_eq!(sandbox.count(tails), 0);
+    fs::remove_file(sandbox.home().join(FILE)).unwrap();
+    assert_versions(&sandbox, &[&line(0, 0), &first]);
+    assert_eq!(sandbox.count(tails), 1);
 }
 
 #[test]
@@ -338,7 +352,8 @@ fn whatever_a_writer_does_meanwhile_versions_do_not_mix_and_what_was_archived_st
     for content in &archived {
         let uuid = content.split("\"uuid\":\"v").nth(1);
         let version = uuid.and_then(|uuid| uuid.split('-').next()).unwrap_or("0");
-        let whole = lines(version.parse().unwrap(), 4300);
+        let count = content.bytes().filter(|byte| *byte == b'\n').count();
+        let whole = lines(version.parse().unwrap(), count + 1);
         assert!(
             whole.starts_with(content.as_str()),
             "version {version} is mixed"

@@ -86,7 +86,9 @@ fn inputs(sandbox: &Sandbox, connection: &rusqlite::Connection) -> Vec<Input> {
     let found = discover::discover(&sandbox.home()).unwrap();
     let changes = changes::compare(connection, 1, &found, true).unwrap();
     let files = changes.files.into_iter();
-    files.map(|file| Input::open(file).unwrap()).collect()
+    files
+        .map(|file| Input::open(file).unwrap().unwrap())
+        .collect()
 }
 
 /// Where locks do not work, two syncs find the same new bytes: the second to write sees it and leaves them alone.

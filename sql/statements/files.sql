@@ -67,6 +67,18 @@ where directory_name = ?1
 insert into projects (project_id, directory_name, name)
 values (?1, ?2, ?2)
 
+-- name: find_unfinished
+-- A file version whose last line was archived and did not become rows, since the sync that read it was cut short.
+select source_id, path, archived_bytes, parsed_bytes, newline_count, blank_line_count
+from files
+where file_id = ?1
+    and parsed_bytes < archived_bytes
+    and not exists (
+        select 1
+        from rejected_lines
+        where rejected_lines.file_id = files.file_id and reason = 'incomplete_tail'
+    )
+
 -- name: known_files
 -- The newest version of every file. Nearly all files are: an index would only lead to each of them one by one.
 select

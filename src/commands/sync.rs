@@ -6,7 +6,7 @@ use crate::cli::{Global, SyncArguments};
 use crate::database::{self, DEMO_HOME, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
-use crate::import::{Commits, Input, import, import_new};
+use crate::import::{Commits, Input, finish_version, import, import_new};
 use crate::load::{Counts, Loader};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
@@ -115,6 +115,7 @@ fn sync(
             Input::open(file)
                 .map_err(|problem| unopened.lock().expect(NO_PANIC).push(problem))
                 .ok()
+                .flatten()
         });
 
     let mut written = None;
@@ -145,7 +146,7 @@ fn sync(
             if arguments.index_tool_output {
                 loader.index_tool_output()?;
             }
-            note(&mut loader, &changes)?;
+            note(&target.connection, &mut loader, &changes, report)?;
             let imported = import(
                 &mut inputs,
                 &mut loader,
@@ -242,6 +243,9 @@ impl Again<'_> {
                 stat: version.stat.expect("it was read from a home"),
             });
         }
+        // What was read of them is part of what the database knows.
+        loader.begin()?;
+        loader.close_file()?;
         let mut known = KnownFiles::read(self.connection)?;
         let mut files = Vec::new();
         for (source_id, home) in homes {
@@ -249,13 +253,14 @@ impl Again<'_> {
             report.problems.append(&mut changes.problems);
             report.rewritten_files += changes.rewritten().count();
             files.append(&mut changes.files);
-            note(loader, &[changes])?;
+            note(self.connection, loader, &[changes], report)?;
         }
         let mut unopened = Vec::new();
         let inputs = files.into_iter().filter_map(|file| {
             Input::open(file)
                 .map_err(|problem| unopened.push(problem))
                 .ok()
+                .flatten()
         });
         let (pipeline, progress) = (self.pipeline, self.progress);
         let imported = import(inputs, loader, pipeline, self.commits, progress, self.stop)?;
@@ -269,8 +274,17 @@ impl Again<'_> {
 const NO_PANIC: &str = "adding to a list does not panic";
 
 /// Notes what is known of files without reading them.
-fn note(loader: &mut Loader<Statements<'_>>, changes: &[Changes]) -> Result<()> {
+fn note(
+    connection: &Connection,
+    loader: &mut Loader<Statements<'_>>,
+    changes: &[Changes],
+    report: &mut Report,
+) -> Result<()> {
     for change in changes {
+        for file_id in &change.ended {
+            let problem = finish_version(connection, *file_id, loader)?;
+            report.problems.extend(problem);
+        }
         for (file_id, stat, is_racy) in &change.touched {
             loader.stamp_file(*file_id, stat, *is_racy)?;
         }

@@ -192,7 +192,7 @@ impl<S: Store> Loader<S> {
     }
 
     /// Saves the row of the open file, and the calls in it that have no result yet.
-    pub(super) fn close_file(&mut self) -> Result<()> {
+    pub fn close_file(&mut self) -> Result<()> {
         self.save_file()?;
         self.file = None;
         self.flush_calls()
