@@ -23,6 +23,8 @@ pub fn normalize(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
         return Some(text);
     }
     let moment = OffsetDateTime::parse(text.trim(), &Rfc3339).ok()?;
+    // In UTC it may be of a year before 0 or after 9999.
+    let moment = moment.checked_to_offset(UtcOffset::UTC)?;
     in_range(moment).then(|| Cow::Owned(format(moment)))
 }
 
@@ -64,7 +66,6 @@ fn ordinary(text: &str) -> Option<OffsetDateTime> {
 
 fn format(moment: OffsetDateTime) -> String {
     moment
-        .to_offset(UtcOffset::UTC)
         .format(format_description!(
             "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
         ))
@@ -73,7 +74,7 @@ fn format(moment: OffsetDateTime) -> String {
 
 /// Years outside 0..=9999 would break the fixed width.
 fn in_range(moment: OffsetDateTime) -> bool {
-    (0..=9999).contains(&moment.to_offset(UtcOffset::UTC).year())
+    (0..=9999).contains(&moment.year())
 }
 
 fn is_normal(text: &str) -> bool {
@@ -138,6 +139,9 @@ mod tests {
             "yesterday",
             "2026-13-01T00:00:00.000Z",
             "2026-02-30T00:00:00.000Z",
+            "9999-12-31T23:59:59-14:00",
+            "9999-12-31T23:59:59.999-00:01",
+            "0000-01-01T00:00:00+14:00",
         ] {
             assert_eq!(normalize(text.into()), None, "{text}");
         }
