@@ -34,8 +34,8 @@ create table files (
     file_id integer primary key,
     source_id integer not null references sources (source_id) deferrable initially deferred,
     project_id integer references projects (project_id) deferrable initially deferred, -- the folder under projects/ it lies in
-    path text not null, -- relative to the home, with '/'; bytes that are not UTF-8 are written as \xNN
-    path_bytes blob, -- the path itself, only when it is not UTF-8
+    path text not null, -- relative to the home, with '/'; backslashes and bytes that are not UTF-8 are written as \xNN
+    path_bytes blob, -- the path itself, only where that is another
     archived_hash blob, -- running hash of its chunks, which every sync must extend; NULL while nothing is archived
     kind text not null check (kind in (
         'session', 'agent', 'journal', 'transcript', 'history', 'todo', 'task', 'plan', 'tool_result', 'paste',

@@ -329,8 +329,9 @@ fn examine(
     let settled = Some(stat).filter(is_settled);
     let bytes = Bytes::File(opened);
     // A version whose chunks do not give its running hash is damaged, and stays as it is.
-    let is_whole =
-        archive::running_hash(chunks.iter().map(|(_, hash)| hash)) == known.archived_hash;
+    let length: u64 = chunks.iter().map(|(length, _)| length).sum();
+    let running_hash = archive::running_hash(chunks.iter().map(|(_, hash)| hash));
+    let is_whole = (length, running_hash) == (known.archived, known.archived_hash);
     let same = match is_whole && stat.size >= known.archived {
         true => bytes.begin_with(&chunks),
         false => Ok(false),

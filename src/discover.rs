@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 pub struct SourceFile {
     /// Where it lies on this machine.
     pub absolute: PathBuf,
-    /// Relative to the home, with `/`; bytes that are not UTF-8 are written as `\xNN`.
+    /// Relative to the home, with `/`; backslashes and bytes that are not UTF-8 are written as `\xNN`.
     pub path: String,
-    /// The relative path itself, when it is not UTF-8.
+    /// The relative path itself, where that is another.
     pub path_bytes: Option<Vec<u8>>,
     /// Size, times and identity as the file system tells them.
     pub stat: Stat,
@@ -296,8 +296,8 @@ impl Stat {
         use std::os::unix::fs::MetadataExt;
         Stat {
             size: metadata.len(),
-            modified_ns: metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec(),
-            changed_ns: metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec(),
+            modified_ns: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
             device: metadata.dev().cast_signed(),
             inode: metadata.ino().cast_signed(),
         }
@@ -322,6 +322,14 @@ impl Stat {
     }
 }
 
+/// A time since 1970. File systems keep times that 64 bits of nanoseconds cannot.
+#[cfg(unix)]
+fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(nanoseconds)
+}
+
 /// The folders and files of a home that are read.
 const READ: &[&str] = &[
     "projects",
@@ -341,23 +349,33 @@ fn is_read(relative: &Path) -> bool {
     first.is_some_and(|first| READ.iter().any(|name| first.as_os_str() == *name))
 }
 
-/// A relative path as text with `/`, and its bytes where the text is not the whole truth.
+/// A relative path as text with `/`, and its bytes where the text is another.
 fn portable(relative: &Path) -> (String, Option<Vec<u8>>) {
-    match relative.to_str() {
-        Some(text) if std::path::MAIN_SEPARATOR == '/' => (text.to_string(), None),
-        Some(text) => (text.replace(std::path::MAIN_SEPARATOR, "/"), None),
-        None => {
-            let bytes = relative.as_os_str().as_encoded_bytes();
-            let mut text = String::new();
-            for chunk in bytes.utf8_chunks() {
-                text.push_str(chunk.valid());
-                for byte in chunk.invalid() {
-                    text.push_str(&format!("\\x{byte:02x}"));
-                }
-            }
-            (text, Some(bytes.to_vec()))
+    let mut bytes = relative.as_os_str().as_encoded_bytes().to_vec();
+    if std::path::MAIN_SEPARATOR != '/' {
+        let separator = std::path::MAIN_SEPARATOR as u8;
+        bytes
+            .iter_mut()
+            .filter(|byte| **byte == separator)
+            .for_each(|byte| *byte = b'/');
+    }
+    let text = escape_path(&bytes);
+    match text.as_bytes() == bytes {
+        true => (text, None),
+        false => (text, Some(bytes)),
+    }
+}
+
+/// A path as text that no other path has: backslashes, and bytes that are not UTF-8, are written as `\xNN`.
+pub fn escape_path(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', "\\x5c"));
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
         }
     }
+    text
 }
 
 /// Classifies a file by its relative path.
@@ -546,6 +564,22 @@ mod tests {
         ] {
             assert_eq!(classify(path).reading, Reading::Count, "{path}");
         }
+    }
+
+    #[test]
+    fn no_two_paths_are_the_same_text() {
+        let paths: [&[u8]; 7] = [
+            b"a\xff",
+            b"a\\xff",
+            b"a\\x5cxff",
+            b"a\\",
+            b"a\\x5c",
+            b"a\\\xff",
+            "a\u{fffd}".as_bytes(),
+        ];
+        let texts: std::collections::HashSet<String> = paths.map(escape_path).into();
+        assert_eq!(texts.len(), paths.len());
+        assert_eq!(escape_path(b"projects/-w/a.jsonl"), "projects/-w/a.jsonl");
     }
 
     #[cfg(unix)]

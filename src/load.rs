@@ -57,7 +57,7 @@ pub struct FileVersion {
     pub file_id: Option<i64>,
     /// Relative to the home.
     pub path: String,
-    /// The path itself when it is not UTF-8.
+    /// The path itself, where that is another.
     pub path_bytes: Option<Vec<u8>>,
     /// What the path says.
     pub place: Place,

@@ -3,7 +3,7 @@
 
 mod sandbox;
 
-use sandbox::Sandbox;
+use sandbox::{Sandbox, text};
 
 const SESSION: &str = "5e550001-0000-4000-8000-000000000001";
 
@@ -296,5 +296,68 @@ fn a_complete_last_object_without_newline_is_imported_at_once() {
     assert_eq!(
         sandbox.query("select uuid, line_number from messages order by uuid"),
         ["u1|1", "u2|1"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn files_whose_names_look_alike_when_they_are_escaped_are_all_imported() {
+    use std::os::unix::ffi::OsStrExt;
+    let names: [&[u8]; 4] = [
+        b"a\xff.jsonl",
+        br"a\xff.jsonl",
+        br"a\x5cxff.jsonl",
+        br"a\b.jsonl",
+    ];
+    for is_split in [false, true] {
+        let sandbox = Sandbox::new();
+        for (number, name) in names.iter().enumerate() {
+            let file = sandbox.write("projects/-w/new", user(&format!("u{number}")));
+            std::fs::rename(
+                &file,
+                file.with_file_name(std::ffi::OsStr::from_bytes(name)),
+            )
+            .unwrap();
+            if is_split {
+                sandbox.sync();
+            }
+        }
+        sandbox.sync();
+        sandbox.check();
+        let uuids = sandbox.query("select uuid from messages order by uuid");
+        assert_eq!(uuids, ["u0", "u1", "u2", "u3"]);
+        let out = sandbox.path("out");
+        sandbox.ok(&["restore", "--out", out.to_str().unwrap()]);
+        for (number, name) in names.iter().enumerate() {
+            let file = out
+                .join("projects/-w")
+                .join(std::ffi::OsStr::from_bytes(name));
+            assert_eq!(std::fs::read(file).unwrap(), user(&format!("u{number}")));
+        }
+    }
+}
+
+#[test]
+fn a_time_outside_the_calendar_in_utc_costs_nothing_but_itself() {
+    let sandbox = Sandbox::new();
+    let line = |uuid: usize, time: &str| {
+        let record = text(&user(&format!("u{uuid:04}")));
+        record.replace("2026-01-10T10:00:00.000Z", time) + "\n"
+    };
+    let times = [
+        "9999-12-31T23:59:59-14:00",
+        "0000-01-01T00:00:00+14:00",
+        "2026-01-10T10:00:00Z",
+    ];
+    let lines: String = (0..1001)
+        .map(|number| line(number, times[(number + 1) % 3]))
+        .collect();
+    sandbox.write(&format!("projects/-w/{SESSION}.jsonl"), lines);
+    sandbox.sync_with(&["--strict"]);
+    sandbox.check();
+    assert_eq!(sandbox.count("select count(*) from messages"), 1001);
+    assert_eq!(
+        sandbox.count("select count(*) from messages where sent_at is null"),
+        667
     );
 }

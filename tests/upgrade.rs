@@ -177,3 +177,30 @@ fn every_released_schema_can_be_upgraded() {
     }
     assert!(count > 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn paths_with_backslashes_of_older_databases_are_escaped_and_stay_known() {
+    let sandbox = Sandbox::new();
+    let line = |uuid| format!("{{\"parentUuid\":null,\"uuid\":\"{uuid}\",\"type\":\"user\"}}\n");
+    sandbox.write(r"projects/-w/a\b.jsonl", line("u1"));
+    sandbox.write(r"projects/-w/a\x5cb.jsonl", line("u2"));
+    sandbox.sync();
+    let hash = sandbox.hash();
+    // As older schemas had them.
+    tamper(
+        &sandbox,
+        r"update files set path_bytes = null, path = 'projects/-w/a\b.jsonl'
+        where file_id = (select file_id from messages where uuid = 'u1');
+        update files set path_bytes = null, path = 'projects/-w/a\x5cb.jsonl'
+        where file_id = (select file_id from messages where uuid = 'u2');
+        pragma user_version = 0",
+    );
+    sandbox.ok(&["rebuild"]);
+    assert_eq!(sandbox.hash(), hash);
+    let synced: serde_json::Value = serde_json::from_str(&sandbox.sync_with(&["--json"])).unwrap();
+    assert_eq!(
+        (&synced["bytes"], &synced["missing_files"]),
+        (&0.into(), &0.into())
+    );
+}

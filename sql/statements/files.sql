@@ -104,6 +104,11 @@ update files
 set missing_since = coalesce(missing_since, ?2)
 where file_id = ?1
 
+-- name: paths_with_backslashes
+select file_id, coalesce(path_bytes, cast(path as blob))
+from files
+where instr(path, '\') > 0
+
 -- name: retire_file_versions
 -- The generations of a file before this one.
 update files
@@ -114,6 +119,11 @@ where newest.file_id = ?1
     and files.path = newest.path
     and files.generation < newest.generation
     and files.is_current = 1
+
+-- name: set_path
+update files
+set path = ?2, path_bytes = ?3
+where file_id = ?1
 
 -- name: set_archived_hash
 update files

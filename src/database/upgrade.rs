@@ -9,6 +9,7 @@ use super::refresh::refresh_views;
 use super::statements as sql;
 use super::{SCHEMA_VERSION, VIEWS};
 use crate::archive::{self, Hash};
+use crate::discover::escape_path;
 use crate::error::Result;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -61,6 +62,7 @@ pub(crate) fn replace_tables(connection: &Connection) -> Result<()> {
     // The statements of the loader read the view search_texts.
     refresh_views(connection, VIEWS)?;
     fill_archived_hashes(connection)?;
+    escape_paths(connection)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     Ok(())
 }
@@ -77,6 +79,23 @@ fn fill_archived_hashes(connection: &Connection) -> Result<()> {
     let mut update = connection.prepare(sql::SET_ARCHIVED_HASH)?;
     for (file_id, hash) in running {
         update.execute((file_id, hash))?;
+    }
+    Ok(())
+}
+
+/// Writes paths as this schema has them. Older ones left backslashes as they are.
+fn escape_paths(connection: &Connection) -> Result<()> {
+    let mut statement = connection.prepare(sql::PATHS_WITH_BACKSLASHES)?;
+    let paths: Vec<(i64, Vec<u8>)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut update = connection.prepare(sql::SET_PATH)?;
+    // None may take the place of another that is not escaped yet.
+    for (file_id, bytes) in &paths {
+        update.execute((file_id, format!("\\{file_id}"), bytes))?;
+    }
+    for (file_id, bytes) in &paths {
+        update.execute((file_id, escape_path(bytes), bytes))?;
     }
     Ok(())
 }
