@@ -36,7 +36,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(crate) use create::{Stage, check_references, create_index, create_stage};
-pub use create::{create, finish_new, open_new};
+pub use create::{create, finish_new, open_for_statements, open_new};
 pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
 pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};

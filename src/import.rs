@@ -13,7 +13,7 @@ use crate::read::{Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
 use bumpalo::Bump;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use std::any::Any;
 use std::cell::Cell;
 use std::fs::File;
@@ -319,7 +319,16 @@ fn consumer(
                 let loaded = loaded.map_err(|panic| {
                     Error::Failed(Problem::new(&input.name, fault_of_ours(&*panic)))
                 })?;
-                match loaded? {
+                // So is what a constraint of the schema does not allow.
+                let loaded = loaded.map_err(|error| match error {
+                    Error::Database(error)
+                        if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+                    {
+                        Error::Failed(Problem::new(&input.name, error))
+                    }
+                    other => other,
+                })?;
+                match loaded {
                     Loaded::Written => {}
                     Loaded::Overtaken => {
                         let message = "another program imported it meanwhile; sync again";

@@ -513,3 +513,20 @@ fn a_journal_whose_database_is_gone_is_not_taken_for_that_of_a_new_one() {
     assert!(sandbox.count("select count(*) from correction_phrases") > 0);
     sandbox.check();
 }
+
+#[test]
+fn a_first_sync_uses_statements_only_when_it_must_and_says_so() {
+    for (sandbox, is_told) in [(Sandbox::new(), false), (Sandbox::with_statements(), true)] {
+        sandbox.write(
+            "projects/-w/a.jsonl",
+            "{\"uuid\":\"a\",\"parentUuid\":null}\n",
+        );
+        let home = sandbox.home();
+        let sync = ["sync", "--source", home.to_str().unwrap()];
+        let told = text(&sandbox.run(&sync).stderr);
+        assert_eq!(told.contains("statements are used"), is_told, "{told}");
+        assert_eq!(sandbox.count("select count(*) from messages"), 1);
+        // A database that exists is written by statements anyway.
+        assert_eq!(text(&sandbox.run(&sync).stderr), "");
+    }
+}

@@ -210,14 +210,13 @@ fn set_age(path: &Path, age: u8, step: u16) {
     file.set_times(FileTimes::new().set_modified(time)).unwrap();
 }
 
-/// What one clean sync makes of a plan's home.
-fn clean_hash(plan: &Plan) -> String {
-    let sandbox = Sandbox::new();
+/// What one clean sync makes of a plan's home, page by page or by statements.
+fn clean_hash(plan: &Plan, sandbox: &Sandbox) -> String {
     let fixed_order = Plan {
         ages: vec![0; FILES.len()],
         ..plan.clone()
     };
-    write_home(&sandbox, &fixed_order, None);
+    write_home(sandbox, &fixed_order, None);
     sandbox.sync_with(&["--threads", "1"]);
     sandbox.check();
     sandbox.hash()
@@ -247,7 +246,9 @@ proptest! {
         sandbox.sync();
         sandbox.check();
         let hash = sandbox.hash();
-        prop_assert_eq!(&hash, &clean_hash(&plan));
+        for clean in [Sandbox::new(), Sandbox::with_statements()] {
+            prop_assert_eq!(&hash, &clean_hash(&plan, &clean));
+        }
 
         sandbox.sync();
         prop_assert_eq!(&sandbox.hash(), &hash, "a second sync changed something");
@@ -305,11 +306,14 @@ fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
     let own = |number: usize| line(format!("own{number}"), true, answer(&id(number), 2, "own"));
     let agent: String = (0..echoes).step_by(3).map(own).collect();
 
+    let by_statements = Sandbox::with_statements();
     let sandbox = Sandbox::new();
-    sandbox.write(FILES[0], session);
-    sandbox.write(FILES[4], agent);
-    sandbox.sync();
-    sandbox.check();
+    for sandbox in [&by_statements, &sandbox] {
+        sandbox.write(FILES[0], &session);
+        sandbox.write(FILES[4], &agent);
+        sandbox.sync();
+        sandbox.check();
+    }
     let counted = |tokens: &str| {
         sandbox.ok(&[
             "query",
@@ -325,6 +329,7 @@ fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
     assert_eq!(counted("= 2"), "responses\n3000\n");
     assert_eq!(counted("= 598"), "responses\n1\n");
     let hash = sandbox.hash();
+    assert_eq!(by_statements.hash(), hash);
     sandbox.ok(&["rebuild"]);
     assert_eq!(sandbox.hash(), hash);
 }

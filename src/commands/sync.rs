@@ -30,9 +30,9 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let roots = roots(arguments)?;
     let path = database_path(global)?;
     let _lock = database::lock(&path, wait(arguments), &stop)?;
-    let mut report = without_failing(|failed| {
+    let mut report = attempt_until_done(Attempt::first(), |attempt| {
         let mut report = Report::new(&path, timestamp::now());
-        match sync(global, arguments, &roots, &stop, failed, &mut report) {
+        match sync(global, arguments, &roots, &stop, attempt, &mut report) {
             Ok(()) => Ok(report),
             Err(error) => Err(error.with_room(&path, report.needed_bytes())),
         }
@@ -51,15 +51,42 @@ fn wait(arguments: &SyncArguments) -> Wait {
     }
 }
 
-/// Tries again without the files that the program itself failed on: a fault of ours must not cost the others.
-fn without_failing<T>(mut attempt: impl FnMut(&[Problem]) -> Result<T>) -> Result<T> {
-    let mut failed: Vec<Problem> = Vec::new();
+/// How a sync is attempted, after what came of the attempts before.
+#[derive(Default)]
+struct Attempt {
+    /// Files that the program itself failed on. They are left out: a fault of ours must not cost the others.
+    failed: Vec<Problem>,
+    /// Why a new database cannot be filled page by page. It is filled by statements.
+    refusal: Option<Error>,
+}
+
+impl Attempt {
+    /// The first one. With `CC_ETL_BULK=0`, statements are used from the start: what they write must be the same.
+    fn first() -> Attempt {
+        let is_bulk = std::env::var_os("CC_ETL_BULK").is_none_or(|value| value != "0");
+        Attempt {
+            failed: Vec::new(),
+            refusal: (!is_bulk).then(|| Error::NotInBulk("CC_ETL_BULK is 0".to_string())),
+        }
+    }
+}
+
+fn attempt_until_done<T>(
+    mut attempt: Attempt,
+    mut run: impl FnMut(&Attempt) -> Result<T>,
+) -> Result<T> {
     loop {
-        match attempt(&failed) {
+        match run(&attempt) {
             Err(Error::Failed(problem))
-                if !failed.iter().any(|other| other.path == problem.path) =>
+                if !attempt
+                    .failed
+                    .iter()
+                    .any(|other| other.path == problem.path) =>
             {
-                failed.push(problem);
+                attempt.failed.push(problem);
+            }
+            Err(refusal @ Error::NotInBulk(_)) if attempt.refusal.is_none() => {
+                attempt.refusal = Some(refusal);
             }
             other => return other,
         }
@@ -71,14 +98,18 @@ fn sync(
     arguments: &SyncArguments,
     roots: &[PathBuf],
     stop: &Stop,
-    failed: &[Problem],
+    attempt: &Attempt,
     report: &mut Report,
 ) -> Result<()> {
+    let is_bulk = attempt.refusal.is_none();
     let (homes, mut target, mut known) =
-        homes_and_target(global, arguments, roots, &report.database)?;
+        homes_and_target(global, arguments, roots, &report.database, is_bulk)?;
     refuse_mixture(&target.connection, arguments.demo)?;
+    if let (Some(refusal), Some(_), false) = (&attempt.refusal, &target.building, global.quiet) {
+        warn(&format!("{refusal}; statements are used, which is slower"));
+    }
 
-    report.problems.extend(failed.iter().cloned());
+    report.problems.extend(attempt.failed.iter().cloned());
     let mut changes = Vec::new();
     for home in &homes {
         let source_id = source_id(&target.connection, arguments, home)?;
@@ -103,7 +134,7 @@ fn sync(
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = Mutex::new(Vec::new());
-    let is_unfailed = |path: &Path| failed.iter().all(|problem| problem.path != path);
+    let is_unfailed = |path: &Path| attempt.failed.iter().all(|problem| problem.path != path);
     let files: Vec<ChangedFile> = changes
         .iter_mut()
         .flat_map(|change| std::mem::take(&mut change.files))
@@ -120,7 +151,8 @@ fn sync(
 
     let mut written = None;
     let mut replaced = Vec::new();
-    if let Some(building) = &target.building {
+    let pages = target.building.as_deref().filter(|_| is_bulk);
+    if let Some(building) = pages {
         if arguments.index_tool_output {
             target.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
         }
@@ -168,7 +200,7 @@ fn sync(
     let again = Again {
         connection: &target.connection,
         pipeline: &pipeline,
-        commits: match target.building {
+        commits: match pages {
             Some(_) => Commits::ByCaller,
             None => Commits::Often,
         },
@@ -179,10 +211,7 @@ fn sync(
 
     progress.message("indexing");
     report.counts = loader.counts.clone();
-    let shared = target
-        .building
-        .as_deref()
-        .filter(|_| pipeline.is_parallel());
+    let shared = pages.filter(|_| pipeline.is_parallel());
     let shared = shared.map(|building| (building, &pipeline));
     loader.finish_with(shared, |connection| report.record(connection))?;
     report.all_rejected = count_rejected(&target.connection)?;
@@ -305,10 +334,11 @@ fn homes_and_target(
     arguments: &SyncArguments,
     roots: &[PathBuf],
     path: &Path,
+    is_bulk: bool,
 ) -> Result<(Vec<Home>, Target, KnownFiles)> {
     if !path.exists() {
         let homes = homes(arguments, roots)?;
-        let target = Target::open(path, global.quiet)?;
+        let target = Target::create(path, is_bulk)?;
         return Ok((homes, target, KnownFiles::default()));
     }
     std::thread::scope(|scope| {
@@ -489,18 +519,19 @@ struct Target {
 
 impl Target {
     fn open(path: &Path, is_quiet: bool) -> Result<Target> {
-        if path.exists() {
-            let connection = database::open_older(path)?;
-            if database::schema_version(&connection)? < SCHEMA_VERSION {
-                rebuild::upgrade(&connection, path, is_quiet)?;
-            }
-            return Ok(Target {
-                connection,
-                path: path.to_path_buf(),
-                building: None,
-                writing: None,
-            });
+        let connection = database::open_older(path)?;
+        if database::schema_version(&connection)? < SCHEMA_VERSION {
+            rebuild::upgrade(&connection, path, is_quiet)?;
         }
+        Ok(Target {
+            connection,
+            path: path.to_path_buf(),
+            building: None,
+            writing: None,
+        })
+    }
+
+    fn create(path: &Path, is_bulk: bool) -> Result<Target> {
         let building = database::beside(path, ".building");
         // What a first sync left when it was killed is of no use, nor is a journal whose database is gone: it would be taken
         // for that of the new one.
@@ -516,8 +547,12 @@ impl Target {
             }
         }
         let temporary = TempPath::try_from_path(&building).map_err(Error::io(&building))?;
+        let mut connection = database::create(&building)?;
+        if !is_bulk {
+            connection = database::open_for_statements(connection, &building)?;
+        }
         Ok(Target {
-            connection: database::create(&building)?,
+            connection,
             path: path.to_path_buf(),
             building: Some(temporary),
             writing: None,
@@ -716,9 +751,9 @@ mod tests {
     #[test]
     fn a_file_that_makes_the_program_fail_is_left_out_and_the_rest_is_done() {
         let mut attempts = Vec::new();
-        let done = without_failing(|failed| {
-            attempts.push(failed.len());
-            match failed.len() {
+        let done = attempt_until_done(Attempt::default(), |attempt| {
+            attempts.push(attempt.failed.len());
+            match attempt.failed.len() {
                 2 => Ok("done"),
                 count => Err(Error::Failed(Problem::new(
                     format!("file {count}"),
@@ -729,8 +764,23 @@ mod tests {
         assert_eq!(done.unwrap(), "done");
         assert_eq!(attempts, [0, 1, 2]);
         // A file that was left out and fails all the same would do so for ever.
-        let ends: Result<()> =
-            without_failing(|_| Err(Error::Failed(Problem::new("a file", "a fault"))));
+        let ends: Result<()> = attempt_until_done(Attempt::default(), |_| {
+            Err(Error::Failed(Problem::new("a file", "a fault")))
+        });
         assert_eq!(ends.unwrap_err().exit_code(), 1);
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_filled_page_by_page_is_filled_by_statements() {
+        let mut refusals = Vec::new();
+        let done = attempt_until_done(Attempt::default(), |attempt| {
+            refusals.push(attempt.refusal.is_some());
+            match attempt.refusal {
+                None => Err(Error::NotInBulk("two rows have the same key".to_string())),
+                Some(_) => Ok("done"),
+            }
+        });
+        assert_eq!(done.unwrap(), "done");
+        assert_eq!(refusals, [false, true]);
     }
 }

@@ -3,7 +3,8 @@
 use super::files::{beside, open_private, sync_file};
 use super::refresh::refresh_views;
 use super::{
-    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, statements,
+    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, open_older,
+    statements,
 };
 use crate::error::{Error, Result};
 use crate::sqlite_bulk::PAGE_BYTES;
@@ -91,6 +92,14 @@ pub fn open_new(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "ignore_check_constraints", true)?;
     // What is sorted for an index grows with the database, and memory shall not.
     connection.pragma_update(None, "temp_store", "file")?;
+    Ok(connection)
+}
+
+/// Prepares a new database for being filled by statements, in transactions. Nothing is safe until [`finish_new`].
+pub fn open_for_statements(created: Connection, path: &Path) -> Result<Connection> {
+    created.close().map_err(|(_, error)| error)?;
+    let connection = open_older(path)?;
+    connection.pragma_update(None, "synchronous", "off")?;
     Ok(connection)
 }
 

@@ -13,13 +13,26 @@ use tempfile::TempDir;
 
 pub struct Sandbox {
     folder: TempDir,
+    /// Whether a new database is filled by statements, not page by page.
+    uses_statements: bool,
 }
 
 impl Sandbox {
     pub fn new() -> Sandbox {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("home/projects")).unwrap();
-        Sandbox { folder }
+        Sandbox {
+            folder,
+            uses_statements: false,
+        }
+    }
+
+    /// The same, where a new database is filled by statements.
+    pub fn with_statements() -> Sandbox {
+        Sandbox {
+            uses_statements: true,
+            ..Sandbox::new()
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -50,6 +63,9 @@ impl Sandbox {
             .env("CC_ETL_DB", self.database())
             .env_remove("CLAUDE_CONFIG_DIR")
             .env("HOME", self.path("nobody"));
+        if self.uses_statements {
+            command.env("CC_ETL_BULK", "0");
+        }
         command
     }
 
