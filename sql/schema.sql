@@ -245,6 +245,7 @@ create table agent_links (
     )),
     unique (session_id, agent_id, tool_use_id, method)
 ) strict;
+create index agent_links_by_tool_use on agent_links (tool_use_id);
 
 create table messages (
     -- One row per chain record: a line with a uuid and a parentUuid (user, assistant, system, attachment, progress).
@@ -718,6 +719,7 @@ create table agent_metas (
     is_fork integer check (is_fork in (0, 1)), -- isFork
     is_stopped_by_user integer check (is_stopped_by_user in (0, 1)) -- stoppedByUser
 ) strict;
+create index agent_metas_by_tool_use on agent_metas (tool_use_id) where tool_use_id is not null;
 create index agent_metas_by_agent on agent_metas (session_id, agent_id);
 
 create table workflow_runs (

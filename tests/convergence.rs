@@ -673,3 +673,54 @@ fn of_two_homes_with_the_same_file_always_the_same_is_the_example() {
     });
     assert_eq!(hashes[0], hashes[1]);
 }
+
+#[test]
+fn a_call_of_another_session_that_arrives_later_is_that_of_its_result_and_of_its_agent() {
+    let interrupted = answer(
+        "u1",
+        "t1",
+        json!("stopped"),
+        json!({"sessionId": S1, "toolDenialKind": "interrupted"}),
+    );
+    let progress = record(
+        "u2",
+        None,
+        json!({"sessionId": S1, "type": "progress", "parentToolUseID": "t2", "data": {
+            "type": "agent_progress", "agentId": "a0000001", "message": {"uuid": "e1", "message": {
+                "id": "m1", "model": "model-1", "usage": {"output_tokens": 1}}}}}),
+    );
+    let mut calls = [
+        call("u3", "t1", "Bash", json!({})),
+        call("u4", "t2", "Task", json!({})),
+    ];
+    for line in &mut calls {
+        merge(line, json!({"sessionId": S2}));
+    }
+    let sandbox = content_depends_on_lines_only(&[
+        (&file(S1), &[interrupted, progress]),
+        (&file(S2), &calls),
+    ]);
+    assert_eq!(
+        sandbox.query("select tool_use_id from bi_feedback where kind = 'interruption'"),
+        ["t1"]
+    );
+    assert_eq!(
+        sandbox.query("select spawned_by_tool_use_id from agents"),
+        ["t2"]
+    );
+}
+
+#[test]
+fn a_session_forgets_what_an_index_said_before_it_grew_or_was_rewritten() {
+    let index = json!({"entries": [{"sessionId": S1, "summary": "Tea"}]}).to_string();
+    for newer in [format!("{index}\n{{"), "{}".to_string()] {
+        let sandbox = session(&[user("u1", "hello", json!({}))]);
+        sandbox.write("projects/-w/sessions-index.json", &index);
+        sandbox.sync();
+        assert_eq!(sandbox.query("select title from sessions"), ["Tea"]);
+        sandbox.write("projects/-w/sessions-index.json", newer);
+        sandbox.sync();
+        assert_eq!(sandbox.query("select title from sessions"), ["hello"]);
+        sandbox.ok(&["check", "--deep"]);
+    }
+}

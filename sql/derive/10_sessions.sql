@@ -32,3 +32,63 @@ select events.session_id
 from touched_sessions
 cross join events on events.related_session_id = touched_sessions.session_id
 where events.session_id is not null;
+
+-- What a session is made of may depend on lines of another one: results and agents on their call, and a message on its
+-- parent. Of a new database all sessions are touched.
+create temp table changed_calls as
+select tool_uses.tool_use_id
+from counted_rows
+cross join tool_uses indexed by tool_uses_by_message on tool_uses.message_id > counted_rows.last_message_id
+where counted_rows.last_message_id > 0
+union
+select tool_uses.tool_use_id
+from touched_messages
+cross join tool_uses using (message_id)
+union
+select tool_use_id
+from touched_tool_uses;
+
+insert or ignore into touched_sessions (session_id)
+select messages.session_id
+from changed_calls
+cross join tool_results on tool_results.tool_use_id = changed_calls.tool_use_id
+cross join messages on messages.message_id = tool_results.message_id
+where messages.session_id is not null
+union
+select messages.session_id
+from changed_calls -- one that is gone
+cross join tool_results on tool_results.source_tool_use_id = changed_calls.tool_use_id and tool_results.tool_use_id is null
+cross join messages on messages.message_id = tool_results.message_id
+where messages.session_id is not null
+union
+select agents.session_id
+from changed_calls
+cross join agents on agents.spawned_by_tool_use_id = changed_calls.tool_use_id
+union
+select agent_links.session_id
+from changed_calls
+cross join agent_links using (tool_use_id)
+union
+select agents.session_id
+from changed_calls
+cross join agent_metas using (tool_use_id)
+cross join agents using (session_id, agent_id)
+union
+select messages.session_id
+from touched_messages
+cross join messages using (message_id)
+where messages.session_id is not null
+union
+select messages.session_id
+from touched_messages
+cross join messages on messages.parent_message_id = touched_messages.message_id
+where messages.session_id is not null
+union
+select messages.session_id
+from messages indexed by messages_without_parent
+where messages.parent_message_id is null
+    and messages.parent_uuid is not null
+    and messages.session_id is not null
+    and exists (select 1 from messages as parent where parent.uuid = messages.parent_uuid);
+
+drop table changed_calls;

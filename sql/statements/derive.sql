@@ -69,6 +69,9 @@ drop trigger if exists temp.paste_inserted;
 drop trigger if exists temp.paste_deleted;
 drop trigger if exists temp.pasted_content_inserted;
 drop trigger if exists temp.file_backup_retired;
+drop trigger if exists temp.hint_retired;
+drop trigger if exists temp.session_hint_deleted;
+drop trigger if exists temp.agent_meta_deleted;
 update counted_rows set last_message_id = 0, last_api_response_id = 0;
 insert into search (search) values ('delete-all');
 update indexed_blocks set last_block_id = 0;
@@ -205,6 +208,36 @@ create temp trigger if not exists file_backup_retired
 after update of is_current on files when new.kind = 'file_backup' and not new.is_current
 begin
     update file_backups set file_id = null where file_id = new.file_id;
+end;
+
+-- What a file said of sessions and agents before it grew or was rewritten counts no more.
+create temp trigger if not exists hint_retired
+after update of is_current on files when new.kind in ('session_index', 'agent_meta') and not new.is_current
+begin
+    insert or ignore into touched_sessions (session_id)
+    select sessions.session_id
+    from session_hints
+    join sessions using (session_id)
+    where session_hints.file_id = new.file_id
+    union
+    select sessions.session_id
+    from agent_metas
+    join sessions using (session_id)
+    where agent_metas.file_id = new.file_id;
+end;
+
+create temp trigger if not exists session_hint_deleted
+after delete on session_hints
+begin
+    insert or ignore into touched_sessions (session_id)
+    select session_id from sessions where session_id = old.session_id;
+end;
+
+create temp trigger if not exists agent_meta_deleted
+after delete on agent_metas
+begin
+    insert or ignore into touched_sessions (session_id)
+    select session_id from sessions where session_id = old.session_id;
 end;
 
 -- name: reset_watermarks
