@@ -54,20 +54,28 @@ const NOT_CONTENT: &[(&str, &[&str])] = &[
 pub fn tables(connection: &Connection) -> Result<Vec<TableHash>> {
     let schema = Schema::read(connection)?;
     let mut hashes = Vec::new();
-    for (name, table) in &schema.tables {
-        if left_out(name).contains(&"*") {
-            continue;
-        }
-        let columns = schema.content(name, table);
-        let statement = format!("select {} from \"{name}\" as t0", columns.join(", "));
+    for (name, statement) in schema.table_statements() {
         let (rows, hash) = self::rows(connection, &statement)?;
-        hashes.push(TableHash {
-            name: name.clone(),
-            rows,
-            hash,
-        });
+        hashes.push(TableHash { name, rows, hash });
     }
     Ok(hashes)
+}
+
+/// For each table and each view, by name, a statement that returns its content. Databases with the same content return the
+/// same rows, in any order.
+pub fn statements(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let schema = Schema::read(connection)?;
+    let mut statements = schema.table_statements();
+    for (name, _) in schema_page::views() {
+        let columns = column(connection, "select name from pragma_table_info(?1)", &name)?;
+        let values: Vec<String> = columns
+            .iter()
+            .map(|column| format!("{} as \"{column}\"", schema.view_value(column)))
+            .collect();
+        let statement = format!("select {} from \"{name}\" as t0", values.join(", "));
+        statements.push((name, statement));
+    }
+    Ok(statements)
 }
 
 fn left_out(table: &str) -> &'static [&'static str] {
@@ -132,6 +140,38 @@ impl Schema {
         Ok(Schema { tables })
     }
 
+    /// The statements that return the content of the tables, by name.
+    fn table_statements(&self) -> Vec<(String, String)> {
+        let tables = self.tables.iter();
+        tables
+            .filter(|(name, _)| !left_out(name).contains(&"*"))
+            .map(|(name, table)| {
+                let columns = self.content(name, table).join(", ");
+                let statement = format!("select {columns} from \"{name}\" as t0");
+                (name.clone(), statement)
+            })
+            .collect()
+    }
+
+    /// The value of a view's column. An integer in a column that is named for a key, like `parent_message_id`, becomes the
+    /// natural key of its row.
+    fn view_value(&self, column: &str) -> String {
+        let own = format!("t0.\"{column}\"");
+        let is_named_for = |key: &str| {
+            let role = column.strip_suffix(key);
+            role.is_some_and(|role| role.is_empty() || role.ends_with('_'))
+        };
+        let keys = self.tables.iter().filter_map(|(name, table)| {
+            let key = table.key.as_deref().filter(|key| is_named_for(key))?;
+            Some((key.len(), name, table))
+        });
+        let Some((_, name, table)) = keys.max_by_key(|(length, ..)| *length) else {
+            return own;
+        };
+        let natural = self.natural_key(name, table, &own, 1);
+        format!("case typeof({own}) when 'integer' then {natural} else {own} end")
+    }
+
     /// The expressions whose values are the content of a row.
     fn content(&self, name: &str, table: &Table) -> Vec<String> {
         let kept = table.columns.iter().filter(|column| {
@@ -140,7 +180,10 @@ impl Schema {
             !is_own_key && !left_out(name).contains(&column.as_str())
         });
         let mut expressions: Vec<String> = kept
-            .map(|column| self.value(table, column, "t0", 1))
+            .map(|column| {
+                let value = self.value(table, column, "t0", 1);
+                format!("{value} as \"{column}\"")
+            })
             .collect();
         // A table of which nothing is left still has rows.
         expressions.push("1".to_string());
@@ -157,9 +200,9 @@ impl Schema {
         else {
             return own;
         };
-        let Some(key) = &target.key else {
+        if target.key.is_none() {
             return own;
-        };
+        }
         // Which home it is: its place among the homes, as paths differ between machines.
         if target_name == "sources" {
             return format!(
@@ -167,16 +210,20 @@ impl Schema {
                 where b.source_id = {own} and (a.machine, a.root_path) < (b.machine, b.root_path))"
             );
         }
+        self.natural_key(target_name, target, &own, depth)
+    }
+
+    /// The natural key of the row with an integer key.
+    fn natural_key(&self, name: &str, table: &Table, key: &str, depth: usize) -> String {
         let inner = format!("t{depth}");
-        let parts: Vec<String> = target
+        let parts: Vec<String> = table
             .natural_key
             .iter()
-            .map(|column| format!("quote({})", self.value(target, column, &inner, depth + 1)))
+            .map(|column| format!("quote({})", self.value(table, column, &inner, depth + 1)))
             .collect();
         let natural = parts.join(" || ',' || ");
-        format!(
-            "(select {natural} from \"{target_name}\" as {inner} where {inner}.\"{key}\" = {own})"
-        )
+        let own_key = table.key.as_deref().unwrap_or("rowid");
+        format!("(select {natural} from \"{name}\" as {inner} where {inner}.\"{own_key}\" = {key})")
     }
 }
 
