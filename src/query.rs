@@ -9,6 +9,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// A question that ships with the program.
@@ -76,6 +77,7 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
     let mut connection = database::open_read_only(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, ANSWER_BYTES as i32)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
     connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
             Authorization::Allow
@@ -97,6 +99,35 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
 
 /// An answer, and any value on the way to it, may take so much memory.
 const ANSWER_BYTES: usize = 512 << 20;
+
+/// The pattern of LIKE and GLOB may be so long: SQLite compares it with a text at every place of it.
+const PATTERN_BYTES: i32 = 1000;
+
+/// The same as [`open`] and [`ask`], but it never takes much longer than the timeout: SQLite looks at the clock between
+/// its steps only, and one call of a function on long strings is a single step. The thread it is left in ends with the
+/// program.
+pub fn ask_within(
+    timeout: Duration,
+    path: &Path,
+    sql: &str,
+    parameters: &[(String, String)],
+    limit: Option<usize>,
+) -> Result<(Answer, bool)> {
+    const GRACE: Duration = Duration::from_millis(500);
+    let (sender, receiver) = sync_channel(1);
+    let (path, sql, parameters) = (path.to_path_buf(), sql.to_string(), parameters.to_vec());
+    std::thread::spawn(move || {
+        let answer =
+            open(&path, timeout).and_then(|connection| ask(&connection, &sql, &parameters, limit));
+        // Nobody waits for it after the timeout.
+        let _ = sender.send(answer);
+    });
+    match receiver.recv_timeout(timeout.saturating_add(GRACE)) {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => Err(too_long()),
+        Err(RecvTimeoutError::Disconnected) => panic!("the query panicked"),
+    }
+}
 
 /// Asks: one statement, its parameters bound. At most `limit` rows come back, and whether there were more.
 pub fn ask(
@@ -179,6 +210,10 @@ fn bind(statement: &mut Statement<'_>, parameters: &[(String, String)]) -> Resul
     Ok(())
 }
 
+fn too_long() -> Error {
+    Error::Usage("the query takes too long; give it more time with --timeout SECONDS".to_string())
+}
+
 /// What went wrong, in words that help.
 fn explain(error: &rusqlite::Error) -> Error {
     let text = match error {
@@ -196,10 +231,7 @@ fn explain(error: &rusqlite::Error) -> Error {
         }
         other => match other.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OperationInterrupted) => {
-                return Error::Usage(
-                    "the question takes too long; give it more time with --timeout SECONDS"
-                        .to_string(),
-                );
+                return too_long();
             }
             Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) => {
                 return Error::Usage(

@@ -321,3 +321,30 @@ fn a_question_without_end_is_stopped() {
         text(&output.stderr)
     );
 }
+
+#[test]
+fn the_timeout_holds_within_one_call_of_a_function() {
+    let sandbox = demo();
+    for slow in [
+        "select printf('%.*c',900000,'a') like printf('%%%.*c',900,'a%')",
+        "select printf('%.*c',9000000,'a') like printf('%%%.*c%%b',900,'a')",
+        "select instr(printf('%.*c',3000000,'a'), printf('%.*c',1500000,'a') || 'b')",
+        "select length(replace(printf('%.*c',3000000,'a'), printf('%.*c',1500000,'a') || 'b', 'c'))",
+    ] {
+        let begun = std::time::Instant::now();
+        let output = sandbox.run(&["query", "--sql", slow, "--timeout", "1"]);
+        let seconds = begun.elapsed().as_secs_f64();
+        assert!(seconds < 4.0, "{slow}: {seconds} s");
+        if output.status.code() != Some(0) {
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{told}");
+            assert!(
+                told.contains("--timeout") || told.contains("too complex"),
+                "{told}"
+            );
+        }
+    }
+    let long = "select printf('%.*c',900000,'a') like printf('%%%.*c',40000,'a%')";
+    let output = sandbox.run(&["query", "--sql", long, "--timeout", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+}

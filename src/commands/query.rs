@@ -21,12 +21,13 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
         (None, sql) => sql.as_deref().unwrap_or_default(),
     };
     let timeout = Duration::from_secs(arguments.timeout);
-    let connection = query::open(&database_path(global)?, timeout)?;
+    let path = database_path(global)?;
     let limit = match arguments.format {
         Format::Table => Some(arguments.rows.unwrap_or(TABLE_ROWS)),
         _ => arguments.rows,
     };
-    let (mut answer, has_more) = query::ask(&connection, sql, &arguments.parameters, limit)?;
+    let parameters = &arguments.parameters;
+    let (mut answer, has_more) = query::ask_within(timeout, &path, sql, parameters, limit)?;
     if arguments.format == Format::Table {
         if let Some(question) = question.as_ref().filter(|_| !global.quiet) {
             print(&format!("{}\n{}\n", question.title, question.how_to_read))?;
