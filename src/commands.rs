@@ -18,13 +18,13 @@ use crate::cli::Global;
 use crate::error::{Error, Result};
 use crate::terminal::sanitize;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The database of a run: `--db`, `CC_ETL_DB`, else `cc-etl.db` in the folder for the user's data.
 pub fn database_path(global: &Global) -> Result<PathBuf> {
     use etcetera::BaseStrategy;
     match &global.db {
-        Some(path) => Ok(path.clone()),
+        Some(path) => refuse_sqlite_name(path).map(|()| path.clone()),
         None => etcetera::choose_base_strategy()
             .map(|folders| folders.data_dir().join("cc-etl").join("cc-etl.db"))
             .map_err(|_| {
@@ -33,6 +33,20 @@ pub fn database_path(global: &Global) -> Result<PathBuf> {
                 )
             }),
     }
+}
+
+/// Refuses what SQLite takes for something other than a path: the lock and the copies of a database need a file.
+fn refuse_sqlite_name(path: &Path) -> Result<()> {
+    let name = path.to_string_lossy();
+    if name.is_empty() {
+        return Err(Error::Usage("--db needs the path of a file".to_string()));
+    }
+    if name == ":memory:" || name.starts_with("file:") {
+        return Err(Error::Usage(format!(
+            "the database must be a file, named by its path: {name} is not one, ./{name} is"
+        )));
+    }
+    Ok(())
 }
 
 /// Prints a line to stdout. A reader that has gone away is an error, and a quiet end.

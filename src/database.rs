@@ -94,7 +94,8 @@ pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
 /// Copies a database as it is at this moment into a file that is empty, whoever writes meanwhile. The copy needs no
 /// journal beside it: it can be read where nothing can be written.
 pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
-    let name = target.to_str().ok_or_else(|| {
+    let name = std::path::absolute(target).map_err(Error::io(target))?;
+    let name = name.to_str().ok_or_else(|| {
         let message = format!("the name {} is not UTF-8", target.display());
         Error::Usage(message)
     })?;
@@ -174,6 +175,9 @@ pub fn schema_version(connection: &Connection) -> Result<i32> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    // SQLite takes some relative names for URIs.
+    let path = std::path::absolute(path).map_err(Error::io(path))?;
+    let path = path.as_path();
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     configure(&connection).map_err(|error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => not_ours(path),

@@ -530,3 +530,56 @@ fn a_first_sync_uses_statements_only_when_it_must_and_says_so() {
         assert_eq!(text(&sandbox.run(&sync).stderr), "");
     }
 }
+
+#[test]
+fn a_database_is_a_path_and_never_a_uri() {
+    let sandbox = two_sessions();
+    let folder = sandbox.path("folder");
+    fs::create_dir(&folder).unwrap();
+    let home = sandbox.home();
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        command.current_dir(&folder).output().unwrap()
+    };
+    let names = || {
+        let names = fs::read_dir(&folder).unwrap();
+        let mut names: Vec<_> = names
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let source = home.to_str().unwrap();
+    for name in ["", ":memory:", "file:foo.db", "file:foo.db?mode=memory"] {
+        for command in [
+            &["sync", "--source", source, "--db", name][..],
+            &["check", "--db", name],
+        ] {
+            let output = run(command);
+            assert_eq!(
+                output.status.code(),
+                Some(2),
+                "{name}: {}",
+                text(&output.stderr)
+            );
+        }
+    }
+    assert_eq!(names(), [""; 0]);
+    for name in ["./:memory:", "./file:foo.db?mode=ro"] {
+        for command in [
+            &["sync", "--source", source, "--db", name][..],
+            &["check", "--db", name],
+        ] {
+            let output = run(command);
+            assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        }
+        let copy = format!("{}.copy", &name[2..]);
+        let output = run(&["backup", &copy, "--db", name]);
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+    }
+    let bases = [":memory:", "file:foo.db?mode=ro"];
+    let expected = bases.map(|base| ["", ".copy", ".lock"].map(|suffix| format!("{base}{suffix}")));
+    let mut found = names();
+    found.retain(|name| !name.ends_with("-shm") && !name.ends_with("-wal"));
+    assert_eq!(found, expected.concat());
+}
