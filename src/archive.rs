@@ -21,10 +21,23 @@ const HASH_LOG: u32 = 15;
 
 thread_local! {
     /// Made once for a thread: what it works with is large, and so is the place for what could come out.
-    static COMPRESSOR: RefCell<(Compressor<'static>, Vec<u8>)> = RefCell::new((
-        compressor().expect("level and window are of zstd's"),
-        Vec::with_capacity(compress_bound(CHUNK_BYTES as usize)),
-    ));
+    static COMPRESSOR: RefCell<Option<(Compressor<'static>, Vec<u8>)>> = const { RefCell::new(None) };
+}
+
+/// Compresses. Fails only for want of memory.
+fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|made| {
+        let (compressor, packed) = match made {
+            Some(made) => made,
+            None => {
+                let room = Vec::with_capacity(compress_bound(CHUNK_BYTES as usize));
+                made.insert((compressor()?, room))
+            }
+        };
+        packed.clear();
+        compressor.compress_to_buffer(bytes, packed)?;
+        Ok(packed.to_vec())
+    })
 }
 
 fn compressor() -> io::Result<Compressor<'static>> {
@@ -58,22 +71,16 @@ pub struct Chunk {
 
 /// The chunk for the bytes at a position, of which the first `known` were there before. The running hash depends on the
 /// chunks before it: whoever has those sets it.
-pub fn pack(position: u64, bytes: &[u8], known: usize) -> Chunk {
-    Chunk {
+pub fn pack(position: u64, bytes: &[u8], known: usize) -> io::Result<Chunk> {
+    Ok(Chunk {
         position,
         byte_length: bytes.len() as u64,
         new_bytes: (bytes.len() - known) as u64,
         known_hash: (known > 0).then(|| hash(&bytes[..known])),
         running_hash: [0; 32],
-        content: COMPRESSOR.with_borrow_mut(|(compressor, packed)| {
-            packed.clear();
-            compressor
-                .compress_to_buffer(bytes, packed)
-                .expect("a chunk that does not get smaller fits, too");
-            packed.to_vec()
-        }),
+        content: compress(bytes)?,
         hash: hash(bytes),
-    }
+    })
 }
 
 /// The bytes of a chunk. Fails on damaged content.
@@ -172,14 +179,14 @@ mod tests {
     #[test]
     fn what_was_packed_unpacks_to_the_same_bytes() {
         for bytes in [&b""[..], b"{}\n", &vec![7; CHUNK_BYTES as usize]] {
-            let chunk = pack(0, bytes, 0);
+            let chunk = pack(0, bytes, 0).unwrap();
             assert_eq!(unpack(&chunk.content, chunk.byte_length).unwrap(), bytes);
         }
     }
 
     #[test]
     fn a_damaged_chunk_is_an_error() {
-        let chunk = pack(0, b"some bytes", 0);
+        let chunk = pack(0, b"some bytes", 0).unwrap();
         assert!(unpack(&chunk.content, 3).is_err());
         assert!(unpack(b"not zstd", 8).is_err());
     }

@@ -37,7 +37,10 @@ use std::time::Duration;
 
 pub(crate) use create::{Stage, check_references, create_index, create_stage};
 pub use create::{create, finish_new, open_for_statements, open_new};
-pub use files::{Lock, Wait, beside, folder_of, lock, open_private, sync_file, sync_folder};
+pub use files::{
+    Lock, USED, Wait, beside, folder_of, lock, mark_as_used, open_private, remove_leftovers,
+    sync_file, sync_folder,
+};
 pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};
 pub use insert::Inserter;
@@ -146,9 +149,37 @@ pub fn open_older_read_only(path: &Path) -> Result<Connection> {
         );
         return Err(Error::NoSource(message));
     }
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let connection = match connection {
+        Err(Error::Database(error)) if has_no_shared_file(&error) => {
+            open_alone(path).map_err(|_| Error::Database(error))
+        }
+        connection => connection,
+    }?;
     identify(&connection, path)?;
     Ok(connection)
+}
+
+/// Whether an error may come from the file that readers share: it cannot be made, or has no room.
+fn has_no_shared_file(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure)
+    )
+}
+
+/// Opens a database for reading where SQLite cannot make the file that readers share, as on a full disk: the index of the
+/// journal is kept in memory, and nobody else can have the database open meanwhile.
+fn open_alone(path: &Path) -> Result<Connection> {
+    let alone = |connection: &Connection| {
+        connection.pragma_update(None, "locking_mode", "exclusive")?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        configure(connection)
+    };
+    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE, alone)
 }
 
 /// Opens a database for one more who reads it from end to end, which takes little memory.
@@ -175,6 +206,14 @@ pub fn schema_version(connection: &Connection) -> Result<i32> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    connect_with(path, flags, configure)
+}
+
+fn connect_with(
+    path: &Path,
+    flags: OpenFlags,
+    configure: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<Connection> {
     // SQLite takes some relative names for URIs.
     let path = std::path::absolute(path).map_err(Error::io(path))?;
     let path = path.as_path();

@@ -3,6 +3,7 @@
 mod walk;
 
 use crate::error::{Error, Problem, Result};
+use crate::pipeline::start_workers;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
@@ -223,6 +224,7 @@ pub fn expect(home: &Path) -> Result<()> {
 /// Finds the files of a home. Those that are not read are counted.
 pub fn discover(home: &Path) -> Result<Discovery> {
     expect(home)?;
+    start_workers().map_err(Error::io(home))?;
     let mut found = walk::walk(home);
     found.problems.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)

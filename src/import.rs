@@ -503,7 +503,7 @@ fn parse<'a>(
     }
     let chunk = match &input.bytes {
         Bytes::File(_) if !section.chunk().is_empty() => {
-            Some(archive::pack(position, section.chunk(), known))
+            Some(archive::pack(position, section.chunk(), known)?)
         }
         _ => None,
     };

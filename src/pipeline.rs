@@ -3,12 +3,31 @@
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
 use std::collections::{BTreeMap, VecDeque};
+use std::error::Error as _;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// So many results may wait to be consumed while their threads go on to work.
 const WAITING: usize = 2;
+
+/// Starts the threads that work on several files at once. Without memory for them, rayon would panic where it needs them.
+pub fn start_workers() -> io::Result<()> {
+    static STARTED: OnceLock<Option<String>> = OnceLock::new();
+    let failed = STARTED.get_or_init(|| {
+        let started = rayon::ThreadPoolBuilder::new().build_global();
+        // Somebody may have started them already, and that is no failure.
+        let failed = started.err().filter(|error| error.source().is_some());
+        failed.map(|error| error.to_string())
+    });
+    match failed {
+        None => Ok(()),
+        Some(message) => Err(io::Error::other(format!(
+            "no threads can be started: {message}"
+        ))),
+    }
+}
 
 /// How many threads a run may use, and the pool of those that parse.
 pub struct Pipeline {

@@ -116,12 +116,13 @@ pub fn ask_within(
     const GRACE: Duration = Duration::from_millis(500);
     let (sender, receiver) = sync_channel(1);
     let (path, sql, parameters) = (path.to_path_buf(), sql.to_string(), parameters.to_vec());
-    std::thread::spawn(move || {
+    let asking = std::thread::Builder::new().spawn(move || {
         let answer =
             open(&path, timeout).and_then(|connection| ask(&connection, &sql, &parameters, limit));
         // Nobody waits for it after the timeout.
         let _ = sender.send(answer);
     });
+    asking.map_err(Error::io("a thread for the query"))?;
     match receiver.recv_timeout(timeout.saturating_add(GRACE)) {
         Ok(answer) => answer,
         Err(RecvTimeoutError::Timeout) => Err(too_long()),

@@ -237,7 +237,7 @@ fn a_chunk_that_does_not_begin_with_the_archived_one_is_refused() {
     let mut loader = Loader::new(&connection).unwrap();
     let mut batch = Batch {
         file: file.version.into(),
-        chunk: Some(archive::pack(0, content.as_bytes(), known)),
+        chunk: Some(archive::pack(0, content.as_bytes(), known).unwrap()),
         rows: cc_etl::rows::Rows::default(),
         parsed: None,
         end: content.len() as u64,
@@ -258,7 +258,7 @@ fn check_finds_archived_bytes_that_were_written_over_though_their_hash_fits() {
     sandbox.sync();
     sandbox.check();
     let content = lines(1, 10).replace("line 3 ", "line 4 ");
-    let chunk = archive::pack(0, content.as_bytes(), 0);
+    let chunk = archive::pack(0, content.as_bytes(), 0).unwrap();
     let connection = Connection::open(sandbox.database()).unwrap();
     connection
         .execute(

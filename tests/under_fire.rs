@@ -287,3 +287,87 @@ fn a_backup_is_whole_private_and_never_overwrites_unasked() {
         .collect();
     assert_eq!(left, [""; 0]);
 }
+
+#[test]
+fn what_a_killed_backup_or_check_left_is_removed_by_the_next_and_what_is_in_use_stays() {
+    let sandbox = home();
+    sandbox.sync();
+    let left = sandbox.path("backup.db.partial-abc");
+    let in_use = sandbox.path("backup.db.partial-def");
+    fs::write(&left, "half a database").unwrap();
+    let held = File::create(&in_use).unwrap();
+    held.lock().unwrap();
+    let folder = sandbox.path(".cc-etl-check-abc");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("used"), "").unwrap();
+    fs::write(folder.join("copy.db"), "half a database").unwrap();
+    let other = sandbox.path(".cc-etl-check-def");
+    fs::create_dir(&other).unwrap();
+    let held_too = File::create(other.join("used")).unwrap();
+    held_too.lock().unwrap();
+    sandbox.ok(&["backup", sandbox.path("backup.db").to_str().unwrap()]);
+    sandbox.ok(&["check", "--deep"]);
+    assert_eq!((left.exists(), folder.exists()), (false, false));
+    assert_eq!((in_use.exists(), other.exists()), (true, true));
+    assert_eq!(
+        fs::read_dir(sandbox.path("."))
+            .unwrap()
+            .filter(|entry| {
+                let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
+                name.contains("partial") || name.contains("check")
+            })
+            .count(),
+        2
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn prices_are_not_read_from_what_may_never_end() {
+    let sandbox = home();
+    sandbox.sync();
+    let pipe = sandbox.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for source in [pipe.to_str().unwrap(), "/dev/zero", "/"] {
+        let output = sandbox.run(&["prices", "import", source]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_database_can_be_read_where_no_file_for_its_readers_can_be_made() {
+    let sandbox = home();
+    sandbox.sync();
+    let hash = sandbox.hash();
+    let shared = sandbox.path("test.db-shm");
+    if shared.exists() {
+        fs::remove_file(&shared).unwrap();
+    }
+    fs::create_dir(&shared).unwrap();
+    sandbox.check();
+    assert_eq!(sandbox.hash(), hash);
+    sandbox.ok(&["query", "--sql", "select count(*) from messages"]);
+    assert!(shared.is_dir());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_first_sync_without_room_leaves_nothing_behind() {
+    let sandbox = Sandbox::new();
+    for blocks in ["100", "600", "2000"] {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f \"$1\"; exec \"$0\" sync --demo --quiet"])
+            .args([env!("CARGO_BIN_EXE_cc-etl"), blocks])
+            .env("CC_ETL_DB", sandbox.database())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(74), "{}", text(&output.stderr));
+        let entries = fs::read_dir(sandbox.path(".")).unwrap();
+        let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        let left = names
+            .iter()
+            .filter(|name| name.to_str().unwrap().contains("test.db"));
+        assert_eq!(left.collect::<Vec<_>>(), ["test.db.lock"]);
+    }
+}

@@ -46,16 +46,19 @@ pub fn write(connection: &Connection, target: &Path, may_overwrite: bool) -> Res
     let name = target.file_name().unwrap_or_default();
     let mut prefix = name.to_os_string();
     prefix.push(".partial-");
+    database::remove_leftovers(folder, &prefix);
     let partial = tempfile::Builder::new()
         .prefix(&prefix)
         .make_in(folder, |path| {
             let mut options = fs::OpenOptions::new();
             database::open_private(path, options.write(true).create_new(true))
         })
-        .map_err(Error::io(folder))?
-        .into_temp_path();
+        .map_err(Error::io(folder))?;
+    let (file, partial) = partial.into_parts();
+    database::mark_as_used(&file).map_err(Error::io(&partial))?;
     database::copy(connection, &partial)
         .map_err(|error| error.with_room(target, database_bytes(connection)))?;
+    drop(file);
     let persisted = match may_overwrite {
         true => partial.persist(target),
         false => partial.persist_noclobber(target),

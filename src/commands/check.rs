@@ -11,14 +11,16 @@ use crate::error::{Error, Result};
 use crate::format::{hex, text};
 use crate::load::{FileVersion, Loader};
 use crate::normalize::normalize;
+use crate::pipeline::start_workers;
 use crate::read::{ArchivedFile, Bytes, read_section};
 use crate::terminal::{grouped, sanitize};
 use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
 
 /// Runs every check, or prints the hashes.
 pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
@@ -36,6 +38,7 @@ pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
 
 fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()> {
     let connection = database::open_read_only(path)?;
+    start_workers().map_err(Error::io(path))?;
     if arguments.hash {
         return print_hashes(&connection);
     }
@@ -305,20 +308,30 @@ fn derived_again(
     connection: &Connection,
     path: &Path,
 ) -> (Result<Vec<String>>, Result<Vec<String>>) {
-    // Beside the database there is the same disk, and only its owner can read it there.
-    let folder = tempfile::Builder::new()
-        .prefix(".cc-etl-check-")
-        .tempdir_in(database::folder_of(path));
-    let folder = match folder {
+    let folder = match working_folder(path) {
         Ok(folder) => folder,
-        Err(error) => return (Err(Error::Io(path.to_path_buf(), error)), Ok(Vec::new())),
+        Err(error) => return (Err(error), Ok(Vec::new())),
     };
-    let copy = folder.path().join("copy.db");
+    let copy = folder.0.path().join("copy.db");
     let copied = copy_to(connection, &copy);
     match copied {
         Ok(copied) => (other_words(&copied), other_tables(&copied, &copy)),
         Err(error) => (Err(error), Ok(Vec::new())),
     }
+}
+
+/// A folder for the copy, and what marks it as used. Next to the database there is the same disk, and only its owner can
+/// read it there.
+fn working_folder(path: &Path) -> Result<(TempDir, File)> {
+    const PREFIX: &str = ".cc-etl-check-";
+    let parent = database::folder_of(path);
+    database::remove_leftovers(parent, PREFIX.as_ref());
+    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
+    let folder = folder.map_err(Error::io(path))?;
+    let used = File::create(folder.path().join(database::USED))
+        .and_then(|used| database::mark_as_used(&used).map(|()| used))
+        .map_err(Error::io(folder.path()))?;
+    Ok((folder, used))
 }
 
 fn copy_to(connection: &Connection, copy: &Path) -> Result<Connection> {

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::load::Loader;
 use crate::stop::Stop;
-use crate::terminal::grouped;
+use crate::terminal::{byte_size, grouped};
 use crate::{prices, timestamp};
+use std::path::Path;
 
 /// Lists or imports.
 pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
@@ -46,9 +47,25 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
     print("USD per million tokens; --format csv shows all columns and can be edited and imported")
 }
 
+/// More than any list of prices has.
+const PRICES_BYTES: u64 = 64 << 20;
+
+/// The content of a file. A pipe or a device may never end.
+fn read(file: &Path) -> Result<String> {
+    let metadata = std::fs::metadata(file).map_err(Error::io(file))?;
+    if !metadata.is_file() || metadata.len() > PRICES_BYTES {
+        return Err(Error::Usage(format!(
+            "{} is not a file of at most {}; save the prices in one",
+            file.display(),
+            byte_size(PRICES_BYTES)
+        )));
+    }
+    std::fs::read_to_string(file).map_err(Error::io(file))
+}
+
 fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
     let file = &arguments.file;
-    let content = std::fs::read_to_string(file).map_err(Error::io(file))?;
+    let content = read(file)?;
     let today = &timestamp::now()[..10];
     let prices = prices::parse(&content, arguments.valid_from.as_deref(), today)
         .map_err(|problem| Error::Usage(format!("{}: {problem}", file.display())))?;

@@ -17,9 +17,10 @@ use crate::timestamp;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::{TempDir, TempPath};
 
@@ -169,7 +170,8 @@ fn sync(
         written = Some(loader.finish_pages(&pipeline)?);
         let building = building.to_path_buf();
         target.connection = database::open_new(&building)?;
-        target.writing = Some(std::thread::spawn(move || database::sync_file(&building)));
+        let writing = Builder::new().spawn(move || database::sync_file(&building));
+        target.writing = writing.ok();
     }
     let mut loader = match written {
         Some(written) => Loader::resume(&target.connection, written)?,
@@ -342,14 +344,19 @@ fn homes_and_target(
         return Ok((homes, target, KnownFiles::default()));
     }
     std::thread::scope(|scope| {
-        let homes = scope.spawn(|| homes(arguments, roots));
+        let look = || homes(arguments, roots);
+        let looking = Builder::new().spawn_scoped(scope, look);
         let opened = Target::open(path, global.quiet).and_then(|target| {
             let known = KnownFiles::read(&target.connection)?;
             Ok((target, known))
         });
-        let homes = homes
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let homes = match looking {
+            Ok(looking) => looking
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic))?,
+            // The system has no more threads.
+            Err(_) => look()?,
+        };
         let (target, known) = opened?;
         Ok((homes, target, known))
     })
@@ -513,6 +520,8 @@ struct Target {
     path: PathBuf,
     /// Removed if anything fails.
     building: Option<TempPath>,
+    /// What SQLite makes beside it, removed in any case.
+    _journals: Vec<TempPath>,
     /// Brings what the first load wrote to the disk, while the rest is done.
     writing: Option<JoinHandle<Result<()>>>,
 }
@@ -527,6 +536,7 @@ impl Target {
             connection,
             path: path.to_path_buf(),
             building: None,
+            _journals: Vec::new(),
             writing: None,
         })
     }
@@ -546,7 +556,10 @@ impl Target {
                 _ => {}
             }
         }
-        let temporary = TempPath::try_from_path(&building).map_err(Error::io(&building))?;
+        let temporary = |path: PathBuf| TempPath::try_from_path(&path).map_err(Error::io(&path));
+        let journals = beside(&building).into_iter().map(temporary);
+        let journals = journals.collect::<Result<_>>()?;
+        let temporary = temporary(building.clone())?;
         let mut connection = database::create(&building)?;
         if !is_bulk {
             connection = database::open_for_statements(connection, &building)?;
@@ -555,6 +568,7 @@ impl Target {
             connection,
             path: path.to_path_buf(),
             building: Some(temporary),
+            _journals: journals,
             writing: None,
         })
     }

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::stop::Stop;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{DirEntry, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
@@ -57,11 +58,12 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
 fn queue(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> Result<Lock> {
     let begun = Instant::now();
     let (sender, receiver) = sync_channel(1);
-    std::thread::spawn(move || {
+    let waiting = std::thread::Builder::new().spawn(move || {
         let locked = file.lock();
         // Nobody waits any more after a timeout or a signal.
         let _ = sender.send(locked.map(|()| file));
     });
+    waiting.map_err(Error::io(&path))?;
     loop {
         match receiver.recv_timeout(LOCK_PAUSE) {
             Ok(Ok(file)) => return Ok(Lock { _file: file }),
@@ -109,6 +111,41 @@ pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<F
     }
     #[cfg(not(unix))]
     options.open(path)
+}
+
+/// Marks a file that is being written, for [`remove_leftovers`]. Elsewhere an open file cannot be removed anyway, and a lock
+/// would keep SQLite out.
+pub fn mark_as_used(file: &File) -> std::io::Result<()> {
+    match cfg!(unix) {
+        true => file.lock(),
+        false => Ok(()),
+    }
+}
+
+/// The file that marks a folder as used.
+pub const USED: &str = "used";
+
+/// Removes the files and folders whose names begin with a prefix and that no program uses any more: it was killed. What
+/// cannot be removed is left to the next run.
+pub fn remove_leftovers(folder: &Path, prefix: &OsStr) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let prefix = prefix.as_encoded_bytes();
+    let is_left = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(prefix);
+    for entry in entries.filter(is_left) {
+        let path = entry.path();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        let _ = match kind.is_dir() {
+            true if is_unused(&path.join(USED)) => std::fs::remove_dir_all(path),
+            false if kind.is_file() && is_unused(&path) => std::fs::remove_file(path),
+            _ => Ok(()),
+        };
+    }
+}
+
+fn is_unused(file: &Path) -> bool {
+    File::open(file).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 /// Waits until all of a file is on the disk.
