@@ -8,7 +8,7 @@ use crate::database::statements as sql;
 use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
 use crate::load::FileVersion;
-use crate::read::Bytes;
+use crate::read::{self, Bytes};
 use rayon::prelude::*;
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -318,9 +318,7 @@ fn examine(
     chunks: Vec<(u64, Hash)>,
     held: &AtomicUsize,
 ) -> Verdict {
-    let opened =
-        File::open(&file.absolute).and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
-    let (stat, opened) = match opened {
+    let (opened, stat) = match read::open(&file.absolute) {
         Ok(opened) => opened,
         // It vanished between the listing and now: the next sync will find it gone.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Verdict::Gone,

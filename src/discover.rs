@@ -258,7 +258,9 @@ pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
         .expect("a transcript is in its home")
         .to_path_buf();
     let mut found = Discovery::default();
-    found.file(absolute.clone(), &relative, fs::metadata(&absolute));
+    // Whoever names a link means the file that it leads to.
+    let real = fs::canonicalize(&absolute).unwrap_or(absolute);
+    found.file(real.clone(), &relative, fs::metadata(&real));
     if found.files.is_empty() && found.problems.is_empty() {
         let what = format!("{} is not a file", transcript.display());
         return Err(Error::NoSource(what));
@@ -598,12 +600,13 @@ mod tests {
         )
         .unwrap();
         std::os::unix::fs::symlink(&folder, folder.join("loop")).unwrap();
-        // A folder elsewhere, under two names, with a way back.
+        // A project elsewhere, under two names, with a way back.
         let other = tempfile::tempdir().unwrap();
         fs::create_dir_all(other.path().join("deep")).unwrap();
         fs::write(other.path().join("deep/c.jsonl"), "{}\n").unwrap();
-        std::os::unix::fs::symlink(other.path(), folder.join("other")).unwrap();
-        std::os::unix::fs::symlink(other.path(), folder.join("other-again")).unwrap();
+        let projects = home.path().join("projects");
+        std::os::unix::fs::symlink(other.path(), projects.join("other")).unwrap();
+        std::os::unix::fs::symlink(other.path(), projects.join("other-again")).unwrap();
         std::os::unix::fs::symlink(home.path(), other.path().join("deep/back")).unwrap();
         std::os::unix::fs::symlink("deep/c.jsonl", other.path().join("link.jsonl")).unwrap();
         std::os::unix::fs::symlink("nowhere.jsonl", folder.join("dangling.jsonl")).unwrap();
@@ -617,10 +620,83 @@ mod tests {
         let expected = [
             "projects/-w/a.jsonl",
             "projects/-w/b\\xff.jsonl",
-            "projects/-w/other/deep/c.jsonl",
-            "projects/-w/other/link.jsonl",
+            "projects/other/deep/c.jsonl",
+            "projects/other/link.jsonl",
         ];
         assert_eq!(paths, expected);
+        let problems: Vec<_> = found.problems.iter().map(|problem| &problem.path).collect();
+        assert_eq!(problems, [&projects.join("other/deep/back")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_nothing_that_is_not_read_anyway() {
+        use std::os::unix::fs::symlink;
+        let parent = tempfile::tempdir().unwrap();
+        let home = parent.path().join("home");
+        for folder in ["projects/-w/deep", "file-history", "plans"] {
+            fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let outside = parent.path().join("outside");
+        fs::create_dir_all(outside.join("folder")).unwrap();
+        fs::write(outside.join("secret.jsonl"), "{}\n").unwrap();
+        fs::write(outside.join("folder/shadow"), "root:").unwrap();
+        fs::write(home.join(".credentials.json"), "{}").unwrap();
+        fs::write(home.join("projects/-w/a.jsonl"), "{}\n").unwrap();
+        let refused = [
+            ("file-history/etc", "../../outside/folder"),
+            ("file-history/up", ".."),
+            ("plans/secret.md", "../../outside/secret.jsonl"),
+            ("projects/-w/deep/out", "../../../../outside/folder"),
+            ("projects/-w/key.jsonl", "../../.credentials.json"),
+            ("projects/-w/out.jsonl", "../../../outside/secret.jsonl"),
+            ("stats-cache.json", ".credentials.json"),
+            ("todos", "../outside"),
+        ];
+        for (link, target) in refused {
+            symlink(target, home.join(link)).unwrap();
+        }
+        // It would not be read under any name.
+        symlink("../../.credentials.json", home.join("projects/-w/key.txt")).unwrap();
+        symlink("a.jsonl", home.join("projects/-w/same.jsonl")).unwrap();
+        symlink("../projects/-w/a.jsonl", home.join("plans/a.md")).unwrap();
+        let found = discover(&home).unwrap();
+        let mut read: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
+        read.sort_unstable();
+        let expected = [
+            ".credentials.json",
+            "plans/a.md",
+            "projects/-w/a.jsonl",
+            "projects/-w/same.jsonl",
+        ];
+        assert_eq!(read, expected);
+        let problems = found.problems.iter();
+        let problems: Vec<_> = problems.map(|problem| problem.path.clone()).collect();
+        assert_eq!(
+            problems,
+            refused.map(|(link, _)| home.join(link).display().to_string())
+        );
+        assert_eq!(found.unknown.len(), refused.len());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_home_its_projects_and_each_project_may_be_links() {
+        use std::os::unix::fs::symlink;
+        let parent = tempfile::tempdir().unwrap();
+        let path = |name: &str| parent.path().join(name);
+        fs::create_dir_all(path("home")).unwrap();
+        fs::create_dir_all(path("all/-v")).unwrap();
+        fs::create_dir_all(path("one")).unwrap();
+        fs::write(path("all/-v/a.jsonl"), "{}\n").unwrap();
+        fs::write(path("one/b.jsonl"), "{}\n").unwrap();
+        symlink(path("all"), path("home/projects")).unwrap();
+        symlink(path("one"), path("all/-w")).unwrap();
+        symlink(path("home"), path("link")).unwrap();
+        let found = discover(&path("link")).unwrap();
+        let mut read: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
+        read.sort_unstable();
+        assert_eq!(read, ["projects/-v/a.jsonl", "projects/-w/b.jsonl"]);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
     }
 }

@@ -9,14 +9,13 @@ use crate::load::{Batch, FileVersion, Load, Loaded};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
-use crate::read::{Bytes, Section, read_section};
+use crate::read::{self, Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
 use bumpalo::Bump;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use std::any::Any;
 use std::cell::Cell;
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,9 +48,13 @@ impl Input {
             opened,
             settled,
         } = file;
-        let opened = opened.map_or_else(|| File::open(&absolute), Ok);
-        let opened = opened.and_then(|opened| Ok((Stat::of(&opened.metadata()?), opened)));
-        let (stat, opened) = match opened {
+        let opened = match opened {
+            Some(opened) => opened
+                .metadata()
+                .map(|metadata| (opened, Stat::of(&metadata))),
+            None => read::open(&absolute),
+        };
+        let (opened, stat) = match opened {
             Ok(opened) => opened,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::new(&absolute, error)),
@@ -548,6 +551,7 @@ mod tests {
     use super::*;
     use crate::database;
     use crate::load::Loader;
+    use std::fs::File;
     use std::path::Path;
 
     fn input(folder: &Path, name: &str) -> Input {

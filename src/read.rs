@@ -11,8 +11,9 @@ use memchr::{memchr, memrchr};
 use rayon::prelude::*;
 use rusqlite::Connection;
 use std::cell::RefCell;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// Where the bytes of a file come from.
@@ -58,6 +59,24 @@ pub struct Line<'a> {
     pub is_continued: bool,
     /// Where its texts go without their escapes; each has memory of its own without it.
     pub texts: Option<&'a Bump>,
+}
+
+/// Opens a source file, unless something else has taken its place: a link would lead elsewhere, a pipe never end.
+pub fn open(path: &Path) -> io::Result<(File, Stat)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() {
+        true => Ok((file, Stat::of(&metadata))),
+        false => Err(io::Error::other("no longer a file")),
+    }
 }
 
 impl Bytes {

@@ -363,3 +363,32 @@ fn whatever_a_writer_does_meanwhile_versions_do_not_mix_and_what_was_archived_st
     sandbox.ok(&["rebuild"]);
     assert_eq!(sandbox.hash(), hash);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_or_a_pipe_that_takes_the_name_of_a_file_is_not_read() {
+    for is_link in [true, false] {
+        let sandbox = Sandbox::new();
+        let file = sandbox.write(FILE, lines(1, 10));
+        sandbox.sync();
+        sandbox.write(FILE, lines(1, 20));
+        sandbox.write("projects/-w/new.jsonl", lines(2, 1));
+        let connection = database::open(&sandbox.database()).unwrap();
+        let mut files = changed(&sandbox, &connection);
+        files.iter_mut().for_each(|file| file.opened = None);
+        let secret = sandbox.path("secret.jsonl");
+        fs::write(&secret, lines(3, 1)).unwrap();
+        for file in [&file, &sandbox.home().join("projects/-w/new.jsonl")] {
+            fs::remove_file(file).unwrap();
+            match is_link {
+                true => std::os::unix::fs::symlink(&secret, file).unwrap(),
+                false => {
+                    let made = std::process::Command::new("mkfifo").arg(file).status();
+                    assert!(made.unwrap().success());
+                }
+            }
+        }
+        let opened: Vec<_> = files.into_iter().map(Input::open).collect();
+        assert!(opened.len() == 2 && opened.iter().all(|opened| opened.is_err()));
+    }
+}

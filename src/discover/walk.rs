@@ -1,6 +1,10 @@
 //! A look through a home. Folders are listed side by side, each by its own name; then links are followed to what was not.
+//!
+//! A link could lead to any file of the machine, and what is read is archived. So only these are followed: links to what
+//! is read anyway under its own name, and links that are a project's folder or `projects` itself.
 
-use super::{Discovery, Stat, is_read};
+use super::{Discovery, Reading, Stat, classify, is_read, portable};
+use crate::error::Problem;
 use rayon::Scope;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,6 +14,7 @@ use std::{fs, io};
 /// All files of a home, in any order.
 pub fn walk(home: &Path) -> Discovery {
     let walk = Walk::default();
+    walk.lock().roots.push((real_path(home), PathBuf::new()));
     walk.tree(home.to_path_buf(), PathBuf::new());
     walk.follow_links();
     walk.found.into_inner().expect(NO_PANIC).discovery
@@ -27,6 +32,8 @@ struct Found {
     folders: Vec<PathBuf>,
     /// Links that may lead to something to be read: where they lie, and their relative paths.
     links: Vec<(PathBuf, PathBuf)>,
+    /// What is looked through: the home and folders of projects elsewhere, by their real paths, with their relative ones.
+    roots: Vec<(PathBuf, PathBuf)>,
     /// The folders, by device and inode, as soon as links are followed to some: a link back to one of them is a loop or a
     /// second name.
     listed: Option<HashSet<(i64, i64)>>,
@@ -70,30 +77,49 @@ impl Walk {
         self.lock().append(listing);
     }
 
-    /// Follows links, in the order of their names.
+    /// Follows links: first those that are projects, then others, in the order of their names.
     fn follow_links(&self) {
         loop {
             let mut links = std::mem::take(&mut self.lock().links);
             if links.is_empty() {
                 return;
             }
-            links.sort_unstable();
+            links.sort_by_cached_key(|(absolute, relative)| {
+                (!is_project(relative), absolute.clone())
+            });
             for (absolute, relative) in links {
-                match fs::metadata(&absolute) {
-                    Ok(target) if target.is_dir() => {
-                        self.lock().note_listed();
-                        if self.is_new(&absolute) {
-                            self.tree(absolute, relative);
-                        }
-                    }
-                    Ok(target) if target.is_file() => {
-                        let found = &mut self.lock().discovery;
-                        found.file(absolute, &relative, Ok(target));
-                    }
-                    // A link that leads nowhere or in a circle is a file that is not there.
-                    _ => {}
-                }
+                self.follow(absolute, relative);
             }
+        }
+    }
+
+    fn follow(&self, absolute: PathBuf, relative: PathBuf) {
+        let real = fs::canonicalize(&absolute);
+        let (real, target) = match real.and_then(|real| Ok((fs::metadata(&real)?, real))) {
+            Ok((target, real)) => (real, target),
+            // A link that leads nowhere or in a circle is a file that is not there.
+            Err(_) => return,
+        };
+        let is_unread = classify(&portable(&relative).0).reading == Reading::Count;
+        let mut found = self.lock();
+        if target.is_dir() && (found.is_read(&real, true) || is_project(&relative)) {
+            found.note_listed();
+            if !found.is_read(&real, true) {
+                found.roots.push((real, relative.clone()));
+            }
+            drop(found);
+            if self.is_new(&absolute) {
+                self.tree(absolute, relative);
+            }
+        } else if target.is_file() && found.is_read(&real, false) {
+            found.discovery.file(real, &relative, Ok(target));
+        } else if target.is_dir() || (target.is_file() && !is_unread) {
+            let message = "a link to what is not read; only folders of projects may be elsewhere";
+            found
+                .discovery
+                .problems
+                .push(Problem::new(absolute, message));
+            found.discovery.unknown.push(portable(&relative).0);
         }
     }
 
@@ -112,7 +138,28 @@ impl Walk {
     }
 }
 
+/// Whether this is where a project's folder is, or all of them.
+fn is_project(relative: &Path) -> bool {
+    relative.starts_with("projects") && relative.components().count() <= 2
+}
+
+/// The path without links; as it is where that cannot be told.
+fn real_path(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 impl Found {
+    /// Whether a file or a folder, by its real path, is one that is read under its own name.
+    fn is_read(&self, real: &Path, is_folder: bool) -> bool {
+        self.roots.iter().any(|(root, relative)| {
+            let inside = real.strip_prefix(root).map(|rest| relative.join(rest));
+            inside.is_ok_and(|inside| match is_folder {
+                true => is_read(&inside),
+                false => classify(&portable(&inside).0).reading != Reading::Count,
+            })
+        })
+    }
+
     fn append(&mut self, mut other: Found) {
         let (found, other_found) = (&mut self.discovery, &mut other.discovery);
         found.files.append(&mut other_found.files);
@@ -120,6 +167,7 @@ impl Found {
         found.unknown.append(&mut other_found.unknown);
         self.folders.append(&mut other.folders);
         self.links.append(&mut other.links);
+        self.roots.append(&mut other.roots);
     }
 
     /// Notes which folders are listed, from now on by what they are.
