@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use rusqlite::Connection;
 use sandbox::{Sandbox, text};
 use std::fs;
 use std::path::Path;
@@ -203,4 +204,28 @@ fn paths_with_backslashes_of_older_databases_are_escaped_and_stay_known() {
         (&synced["bytes"], &synced["missing_files"]),
         (&0.into(), &0.into())
     );
+}
+
+#[test]
+fn a_rebuild_keeps_tables_views_indexes_and_triggers_of_the_user() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo"]);
+    let connection = Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch(
+            "create table my_notes (note text);
+            insert into my_notes values ('kept');
+            create view my_view as select count(*) as message_count from messages;
+            create index my_index on messages (sent_at, uuid);
+            create trigger my_trigger after delete on sync_runs begin insert into my_notes values ('deleted'); end;",
+        )
+        .unwrap();
+    drop(connection);
+    let kept = "select name from sqlite_schema where name like 'my%' order by 1";
+    let before = sandbox.query(kept);
+    assert_eq!(before.len(), 4);
+    sandbox.ok(&["rebuild"]);
+    assert_eq!(sandbox.query(kept), before);
+    assert_eq!(sandbox.query("select note from my_notes"), ["kept"]);
+    sandbox.check();
 }

@@ -9,7 +9,7 @@ use crate::database::{self, CHECKS, hash, statements as sql};
 use crate::discover::{self, Reading};
 use crate::error::{Error, Result};
 use crate::format::{hex, text};
-use crate::load::{FileVersion, Loader};
+use crate::load::FileVersion;
 use crate::normalize::normalize;
 use crate::pipeline::start_workers;
 use crate::read::{ArchivedFile, Bytes, read_section};
@@ -344,7 +344,7 @@ fn copy_to(connection: &Connection, copy: &Path) -> Result<Connection> {
 /// The tables that are not the same when they are derived again.
 fn other_tables(copied: &Connection, copy: &Path) -> Result<Vec<String>> {
     let before = hash::tables(copied)?;
-    rebuild::derive(copied, copy, Loader::empty, true)?;
+    rebuild::derive(copied, copy, true)?;
     let after = hash::tables(copied)?;
     let pairs = before.iter().zip(&after);
     let differences = pairs.filter(|(before, after)| before.hash != after.hash);

@@ -11,7 +11,6 @@ use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{ArchivedFile, Bytes};
 use crate::stop::Stop;
-use crate::store::Statements;
 use crate::terminal::grouped;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,7 @@ pub fn run(global: &Global) -> Result<()> {
     let connection = database::open_older(&path)?;
     let size = std::fs::metadata(&path).map_or(0, |file| file.len());
     let derived = match database::schema_version(&connection)? {
-        SCHEMA_VERSION.. => derive(&connection, &path, Loader::empty, global.quiet),
+        SCHEMA_VERSION.. => derive(&connection, &path, global.quiet),
         _ => upgrade(&connection, &path, global.quiet),
     };
     let counts = derived.map_err(|error| error.with_room(&path, size))?;
@@ -55,20 +54,19 @@ pub fn upgrade(connection: &Connection, path: &Path, is_quiet: bool) -> Result<C
             copy.display()
         ));
     }
+    derive(connection, path, is_quiet)
+}
+
+/// Fills the tables again from the archive, in one transaction.
+pub fn derive(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
     // Tables are replaced one by one: their references are true again at the end, and checked then.
     connection.pragma_update(None, "foreign_keys", false)?;
-    let counts = derive(connection, path, Loader::upgrade, is_quiet)?;
+    let counts = fill(connection, path, is_quiet)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(counts)
 }
 
-/// Fills the tables from the archive, in one transaction.
-pub fn derive<'c>(
-    connection: &'c Connection,
-    path: &Path,
-    begin: impl FnOnce(&'c Connection) -> Result<Loader<Statements<'c>>>,
-    is_quiet: bool,
-) -> Result<Counts> {
+fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?;
     let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), is_quiet);
@@ -83,7 +81,7 @@ pub fn derive<'c>(
         chunks: Vec::new(),
         settled: None,
     });
-    let mut loader = begin(connection)?;
+    let mut loader = Loader::rebuild(connection)?;
     let imported = import(
         inputs,
         &mut loader,

@@ -7,7 +7,7 @@
 use super::create::{created, schema_statements};
 use super::refresh::refresh_views;
 use super::statements as sql;
-use super::{SCHEMA_VERSION, VIEWS};
+use super::{SCHEMA_VERSION, VIEWS, schema_version};
 use crate::archive::{self, Hash};
 use crate::discover::escape_path;
 use crate::error::Result;
@@ -38,10 +38,11 @@ const GAINED: &[(&str, &str, &str)] = &[
 ];
 
 /// Puts the tables of this schema in place of the older ones, within the transaction that is open; foreign keys must be
-/// off. Everything that is derived is empty afterwards, and without indexes.
-pub(crate) fn replace_tables(connection: &Connection) -> Result<()> {
+/// off. Everything that is derived is empty afterwards, and without indexes. Returns the statements of the indexes and
+/// triggers that the user made.
+pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {
     refresh_views(connection, &[])?;
-    drop_indexes(connection)?;
+    let of_the_user = drop_indexes_and_triggers(connection)?;
     let old = tables(connection)?;
     let is_old = |name: &str| old.iter().any(|(other, _)| other == name);
     for name in RETIRED.iter().filter(|name| is_old(name)) {
@@ -64,7 +65,7 @@ pub(crate) fn replace_tables(connection: &Connection) -> Result<()> {
     fill_archived_hashes(connection)?;
     escape_paths(connection)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    Ok(())
+    Ok(of_the_user)
 }
 
 /// Gives every file version the running hash of its chunks.
@@ -115,17 +116,26 @@ fn tables(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(tables.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Indexes are made anew when the rows are in. Those of unique columns belong to their tables.
-fn drop_indexes(connection: &Connection) -> Result<()> {
-    let mut statement = connection
-        .prepare("select name from sqlite_schema where type = 'index' and sql is not null")?;
-    let names: Vec<String> = statement
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for name in names {
-        connection.execute_batch(&format!("drop index \"{}\"", name.replace('"', "\"\"")))?;
+/// Indexes are made again when the rows are in. Those of unique columns belong to their tables. Returns the statements of
+/// those that are not ours; in an older schema that cannot be told, and the copy of the database has them.
+fn drop_indexes_and_triggers(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(
+        "select type, name, sql from sqlite_schema where type in ('index', 'trigger') and sql is not null",
+    )?;
+    let found = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<Vec<(String, String, String)>>>()?;
+    let is_older = schema_version(connection)? < SCHEMA_VERSION;
+    let mut of_the_user = Vec::new();
+    for (kind, name, sql) in found {
+        connection.execute_batch(&format!("drop {kind} \"{}\"", name.replace('"', "\"\"")))?;
+        if !is_older
+            && !schema_statements().any(|statement| created(statement) == Some((&*kind, &*name)))
+        {
+            of_the_user.push(sql);
+        }
     }
-    Ok(())
+    Ok(of_the_user)
 }
 
 /// Whether a table's statement, as SQLite keeps it, is this one.

@@ -22,6 +22,8 @@ pub struct State {
     is_unchecked: bool,
     /// Whether prices, words and views are those of this program.
     is_refreshed: bool,
+    /// Indexes and triggers that the user made on tables that were replaced, to be made again at the end.
+    of_the_user: Vec<String>,
 }
 
 /// A new database that other threads may read, and those threads.
@@ -70,22 +72,14 @@ impl<'c> Loader<Statements<'c>> {
         Ok(loader)
     }
 
-    /// A loader for a database whose derived tables are to be filled again: it begins by emptying them.
-    pub fn empty(connection: &'c Connection) -> Result<Self> {
-        let mut loader = Loader::new(connection)?;
-        loader.begin()?;
-        connection.execute_batch(sql::DELETE_DERIVED)?;
-        loader.keys = loader.store.read_keys()?;
-        Ok(loader)
-    }
-
-    /// A loader for a database of an older schema, whose derived tables are to be filled again: it begins by putting those
-    /// of this schema in their place. Foreign keys must be off.
-    pub fn upgrade(connection: &'c Connection) -> Result<Self> {
+    /// A loader for a database whose derived tables are to be filled again: it begins by putting empty ones of this schema
+    /// in their place. Foreign keys must be off.
+    pub fn rebuild(connection: &'c Connection) -> Result<Self> {
         let mut loader = Loader::unread(connection)?;
         loader.begin()?;
-        upgrade::replace_tables(connection)?;
+        loader.commit.of_the_user = upgrade::replace_tables(connection)?;
         create_stage(connection, Stage::Empty)?;
+        // Keys begin at 1, as in a first sync.
         loader.keys = loader.store.read_keys()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
         loader.commit.is_unchecked = true;
@@ -125,6 +119,9 @@ impl<'c> Loader<Statements<'c>> {
             false => None,
         };
         create_stage(connection, Stage::Resolved)?;
+        for statement in self.commit.of_the_user.drain(..) {
+            connection.execute_batch(&statement)?;
+        }
         match checking {
             Some(checking) => checking.finish()?,
             None if self.commit.is_unchecked => check_references(connection)?,
