@@ -1130,9 +1130,9 @@ create index file_change_parts_by_session on file_change_parts (session_id);
 
 create table settings (
     -- One row per choice that holds for the whole database.
-    setting text not null primary key, -- index_tool_output, refreshed_with, bi_basis
-    value text not null -- of refreshed_with a hash of the prices and words that the program brought, of bi_basis one of the
-    -- prices, words and views that the bi_ tables were made with
+    setting text not null primary key, -- index_tool_output, refreshed_with, derived_with
+    value text not null -- of refreshed_with a hash of the prices and words that the program brought, of derived_with one of
+    -- the prices, words, scripts and views that all tables were derived with
 ) strict;
 
 -- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.

@@ -42,6 +42,8 @@ pub enum Error {
     Unreadable(u64),
     /// Some files could not be written; everything else was.
     Unwritten(u64),
+    /// Some scripts failed: what they derive is not up to date.
+    Underived(u64),
     /// The database failed.
     Database(rusqlite::Error),
     /// A file could not be read or written.
@@ -64,6 +66,7 @@ impl Error {
             Error::CheckFailed(_)
             | Error::Unreadable(_)
             | Error::Unwritten(_)
+            | Error::Underived(_)
             | Error::Failed(_) => 1,
             Error::Usage(_) => 2,
             Error::Rejected(_) => 65,
@@ -155,6 +158,10 @@ impl fmt::Display for Error {
             Error::Unwritten(count) => {
                 write!(f, "{count} files could not be written; everything else was")
             }
+            Error::Underived(count) => write!(
+                f,
+                "{count} scripts failed; the tables that they fill are as they were, everything else is imported, and the next sync tries again. Please report this"
+            ),
             Error::NotInBulk(reason) => {
                 write!(f, "the database cannot be written page by page: {reason}")
             }

@@ -31,7 +31,7 @@ mod unknown_kinds;
 use crate::archive::{Chunk, Hash};
 use crate::database::statements as sql;
 use crate::discover::{Place, Stat};
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::pipeline::Pipeline;
 use crate::rows::{EventRows, HistoryRows, RejectedLine, Rows};
 use crate::store::{LastKeys, Pages, Statements, Store};
@@ -185,6 +185,8 @@ pub struct Loader<S> {
     commit: commit::State,
     /// What was written so far.
     pub counts: Counts,
+    /// Scripts that failed: what they derive is not up to date.
+    pub failures: Vec<Problem>,
 }
 
 /// Rows that are not inserted yet since more lines may belong to them. Most of these follow in the same chunk, so that the
@@ -258,6 +260,7 @@ impl<S: Store> Loader<S> {
             deferred: Deferred::default(),
             commit: commit::State::default(),
             counts: Counts::default(),
+            failures: Vec::new(),
         }
     }
 

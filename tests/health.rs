@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use rusqlite::Connection;
 use sandbox::{Sandbox, text};
 use std::fs::{self, File, FileTimes};
 use std::time::{Duration, SystemTime};
@@ -171,4 +172,78 @@ fn the_doctor_tells_what_is_at_risk_and_what_helps() {
     fs::remove_file(sandbox.database()).unwrap();
     let told = sandbox.ok(&["doctor"]);
     assert!(told.contains("there is no database"), "{told}");
+}
+
+#[test]
+fn a_script_that_fails_costs_only_its_tables_and_the_next_sync_tries_again() {
+    let sandbox = Sandbox::new();
+    for (script, table, column, group) in [
+        ("74_bi_feedback.sql", "bi_feedback", "insert", "rollups"),
+        ("20_agents.sql", "agents", "update", "agents"),
+        ("40_session_columns.sql", "sessions", "update", "sessions"),
+    ] {
+        let agent = line("a1").replace(
+            r#""type""#,
+            r#""isSidechain":true,"agentId":"a0000001","type""#,
+        );
+        let mut content = line("u1") + &agent;
+        sandbox.write(FILE, &content);
+        sandbox.sync();
+        let connection = Connection::open(sandbox.database()).unwrap();
+        connection
+            .execute_batch(&format!(
+                "create trigger broken before {column} on {table} begin select raise(abort, 'a fault'); end"
+            ))
+            .unwrap();
+        content += &line("u2");
+        sandbox.write(FILE, &content);
+        let output = sandbox.run(&["sync", "--source", sandbox.home().to_str().unwrap()]);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains(&format!("sql/derive/{script}: database: a fault")),
+            "{errors}"
+        );
+        assert!(errors.contains("1 scripts failed"), "{errors}");
+        assert_eq!(sandbox.count("select count(*) from messages"), 3, "{group}");
+        assert_eq!(
+            sandbox.count("select count(*) from bi_feedback"),
+            1 + i64::from(table != "bi_feedback"),
+            "{group}"
+        );
+        let again = sandbox.run(&["sync", "--source", sandbox.home().to_str().unwrap()]);
+        assert_eq!(
+            again.status.code(),
+            Some(1),
+            "it tries again: {}",
+            text(&again.stderr)
+        );
+        connection.execute_batch("drop trigger broken").unwrap();
+        sandbox.sync();
+        sandbox.check();
+        assert_eq!(sandbox.count("select count(*) from bi_feedback"), 2);
+        let hash = sandbox.hash();
+        sandbox.ok(&["rebuild"]);
+        assert_eq!(sandbox.hash(), hash, "{group}");
+        drop(connection);
+        std::fs::remove_file(sandbox.database()).unwrap();
+    }
+}
+
+#[test]
+fn to_derive_everything_again_changes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo"]);
+    let hash = sandbox.hash();
+    Connection::open(sandbox.database())
+        .unwrap()
+        .execute("delete from settings where setting = 'derived_with'", [])
+        .unwrap();
+    sandbox.ok(&["sync", "--demo"]);
+    sandbox.check();
+    assert_eq!(sandbox.hash(), hash);
+    assert_eq!(
+        sandbox.count("select count(*) from settings where setting = 'derived_with'"),
+        1
+    );
 }

@@ -2,7 +2,7 @@
 -- rest. Without it SQLite may read a whole table for a sync of a few lines.
 
 -- Every session that a line names has a row.
-create temp table new_sessions as
+insert into new_sessions (session_id)
 select touched_sessions.session_id
 from touched_sessions
 where not exists (select 1 from sessions where sessions.session_id = touched_sessions.session_id);

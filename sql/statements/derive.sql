@@ -1,11 +1,5 @@
--- name: any_session
--- Whether anything is resolved.
-select 1
-from sessions
-limit 1
-
--- name: bi_basis
--- What the tables for BI tools depend on besides the transcripts: prices and words.
+-- name: basis
+-- What derived tables depend on besides the transcripts: prices and words.
 select json_array(
     'price', model, valid_from, origin, input_usd, output_usd, cache_write_5m_usd, cache_write_1h_usd, cache_read_usd,
     long_context_tokens, long_input_usd, long_output_usd, long_cache_write_5m_usd, long_cache_write_1h_usd,
@@ -34,6 +28,7 @@ create temp table if not exists told_sessions ( -- of a new database: what the m
     has_git_branch integer, has_version integer, has_entrypoint integer, has_slug integer,
     has_guests integer -- its file has messages of others
 ) without rowid;
+create temp table if not exists new_sessions (session_id text primary key) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
@@ -120,6 +115,7 @@ delete from file_change_parts;
 -- name: forget_touched
 delete from touched_sessions;
 delete from told_sessions;
+delete from new_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
 delete from touched_pastes;
@@ -252,10 +248,15 @@ set last_message_id = 0, last_api_response_id = 0;
 insert into told_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
 values (?1, ?2, ?3, ?4, ?5, ?6)
 
--- name: touch_all_sessions
+-- name: touch_all
 insert or ignore into touched_sessions (session_id)
 select session_id
 from sessions;
+
+insert or ignore into touched_responses (api_response_id)
+select api_response_id
+from api_responses
+where kind = 'message';
 
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;

@@ -10,6 +10,10 @@ insert into sync_runs (
 )
 values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 
+-- name: delete_setting
+delete from settings
+where setting = ?1
+
 -- name: put_setting
 insert into settings (setting, value)
 values (?1, ?2)

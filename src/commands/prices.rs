@@ -82,15 +82,20 @@ fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
         inserter.insert(price)?;
     }
     loader.finish()?;
+    let failures = std::mem::take(&mut loader.failures);
     drop((loader, delete, inserter));
     if let Some(problem) = database::close(connection, &path) {
         warn(&problem.to_string());
     }
-    match global.quiet {
-        true => Ok(()),
-        false => print(&format!(
+    if !global.quiet {
+        print(&format!(
             "{} prices imported; the cost views show them from now on",
             grouped(prices.len() as i64)
-        )),
+        ))?;
+    }
+    (failures.iter()).for_each(|failure| warn(&failure.to_string()));
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(Error::Underived(count as u64)),
     }
 }

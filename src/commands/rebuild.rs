@@ -4,7 +4,7 @@ use super::{backup, database_path, print, warn};
 use crate::cli::Global;
 use crate::database::{self, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::classify;
-use crate::error::{Error, Result};
+use crate::error::{Error, Problem, Result};
 use crate::import::{Commits, Input, import};
 use crate::load::{Counts, FileVersion, Loader};
 use crate::pipeline::Pipeline;
@@ -28,7 +28,7 @@ pub fn run(global: &Global) -> Result<()> {
         SCHEMA_VERSION.. => derive(&connection, &path, global.quiet),
         _ => upgrade(&connection, &path, global.quiet),
     };
-    let counts = derived.map_err(|error| error.with_room(&path, size))?;
+    let (counts, failures) = derived.map_err(|error| error.with_room(&path, size))?;
     if let Some(problem) = database::close(connection, &path) {
         warn(&problem.to_string());
     }
@@ -39,11 +39,19 @@ pub fn run(global: &Global) -> Result<()> {
             grouped(counts.lines)
         ))?;
     }
-    Ok(())
+    (failures.iter()).for_each(|failure| warn(&failure.to_string()));
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(Error::Underived(count as u64)),
+    }
 }
 
 /// Brings a database of an older schema to this one. It is copied first; if anything fails it stays as it was.
-pub fn upgrade(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
+pub fn upgrade(
+    connection: &Connection,
+    path: &Path,
+    is_quiet: bool,
+) -> Result<(Counts, Vec<Problem>)> {
     let version = database::schema_version(connection)?;
     let copy = database::beside(path, &format!(".schema-{version}.backup"));
     backup::write(connection, &copy, true)?;
@@ -57,16 +65,20 @@ pub fn upgrade(connection: &Connection, path: &Path, is_quiet: bool) -> Result<C
     derive(connection, path, is_quiet)
 }
 
-/// Fills the tables again from the archive, in one transaction.
-pub fn derive(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
+/// Fills the tables again from the archive, in one transaction. Returns what was written, and the scripts that failed.
+pub fn derive(
+    connection: &Connection,
+    path: &Path,
+    is_quiet: bool,
+) -> Result<(Counts, Vec<Problem>)> {
     // Tables are replaced one by one: their references are true again at the end, and checked then.
     connection.pragma_update(None, "foreign_keys", false)?;
-    let counts = fill(connection, path, is_quiet)?;
+    let derived = fill(connection, path, is_quiet)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    Ok(counts)
+    Ok(derived)
 }
 
-fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> {
+fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<(Counts, Vec<Problem>)> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?;
     let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), is_quiet);
@@ -98,7 +110,7 @@ fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<Counts> 
     progress.message("indexing");
     loader.finish()?;
     progress.finish();
-    Ok(loader.counts.clone())
+    Ok((loader.counts.clone(), std::mem::take(&mut loader.failures)))
 }
 
 /// The versions of files in the archive, as if nothing of them had been read yet, and their sizes.

@@ -216,6 +216,7 @@ fn sync(
     let shared = pages.filter(|_| pipeline.is_parallel());
     let shared = shared.map(|building| (building, &pipeline));
     loader.finish_with(shared, |connection| report.record(connection))?;
+    report.failures = std::mem::take(&mut loader.failures);
     report.all_rejected = count_rejected(&target.connection)?;
     drop(loader);
     report.unfinished = target.close()?;
@@ -530,6 +531,7 @@ impl Target {
     fn open(path: &Path, is_quiet: bool) -> Result<Target> {
         let connection = database::open_older(path)?;
         if database::schema_version(&connection)? < SCHEMA_VERSION {
+            // Scripts that failed are run again, and reported, by this sync.
             rebuild::upgrade(&connection, path, is_quiet)?;
         }
         Ok(Target {
@@ -601,6 +603,8 @@ struct Report {
     new_bytes: u64,
     counts: Counts,
     problems: Vec<Problem>,
+    /// Scripts that failed.
+    failures: Vec<Problem>,
     /// Fragments in the database that are no records, of this run and of earlier ones.
     all_rejected: i64,
     /// What could not be done at the end, and need not be.
@@ -620,6 +624,7 @@ impl Report {
             new_bytes: 0,
             counts: Counts::default(),
             problems: Vec::new(),
+            failures: Vec::new(),
             all_rejected: 0,
             unfinished: None,
             seconds: 0.0,
@@ -665,7 +670,8 @@ impl Report {
     }
 
     fn print(&self, global: &Global, arguments: &SyncArguments) -> Result<()> {
-        for problem in self.problems.iter().chain(&self.unfinished) {
+        let problems = self.problems.iter().chain(&self.failures);
+        for problem in problems.chain(&self.unfinished) {
             warn(&problem.to_string());
         }
         if global.quiet {
@@ -741,7 +747,7 @@ impl Report {
             "copies": counts.copies,
             "events": counts.events,
             "rejected": counts.rejected,
-            "problems": self.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "problems": self.problems.iter().chain(&self.failures).map(ToString::to_string).collect::<Vec<_>>(),
             "seconds": self.seconds,
         })
         .to_string()
@@ -750,6 +756,9 @@ impl Report {
     /// How the run ends: what could not be read weighs more than what could not be parsed.
     fn verdict(&self, is_strict: bool) -> Result<()> {
         match (self.problems.len(), self.all_rejected) {
+            (0, _) if !self.failures.is_empty() => {
+                Err(Error::Underived(self.failures.len() as u64))
+            }
             (0, 0) => Ok(()),
             (0, rejected) if is_strict => Err(Error::Rejected(rejected.cast_unsigned())),
             (0, _) => Ok(()),

@@ -22,15 +22,15 @@ pub struct Part {
 
 /// What tools did. It can begin as soon as calls and their answers are settled.
 pub const TOOLS: Part = Part {
-    script: "72_tool_parts.sql",
-    needed_by: "82_bi_tools.sql",
+    script: "71_tool_parts.sql",
+    needed_by: "75_bi_tools.sql",
     tables: &["tool_parts", "file_change_parts"],
 };
 
 /// What responses cost. It needs all that is resolved.
 pub const RESPONSES: Part = Part {
-    script: "74_response_parts.sql",
-    needed_by: "84_bi_days.sql",
+    script: "72_response_parts.sql",
+    needed_by: "76_bi_days.sql",
     tables: &["response_parts"],
 };
 
@@ -94,8 +94,8 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
             "create temp table {table} as select * from {table} where false"
         ))?;
     }
-    for (name, script) in derive::rollups() {
-        if ["70_touched_rollups.sql", wanted].contains(&name) {
+    for (name, script) in derive::ROLLUPS.scripts() {
+        if ["70_touched.sql", wanted].contains(&name) {
             reader.execute_batch(script)?;
         }
     }

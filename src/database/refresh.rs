@@ -1,7 +1,8 @@
-//! What the program brings into every database: prices, words, views, and the tables for BI tools that depend on them.
+//! What the program brings into every database: prices, words, views; and whether what is derived was derived with them.
 
 use super::create::{created, names, schema_statements};
-use super::{SCHEMA, VIEWS, derive, statements};
+use super::embedded::DERIVE;
+use super::{SCHEMA, VIEWS, statements};
 use crate::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -14,13 +15,8 @@ const WORDS: &str = include_str!("../../sql/words.sql");
 /// Whether a database has all that this program brings: tables, indexes, prices, words and views. Then a sync with nothing
 /// new has nothing to do.
 pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
-    let setting = |name: &str| {
-        let mut find = connection.prepare_cached(statements::FIND_SETTING)?;
-        find.query_row([name], |row| row.get::<_, String>(0))
-            .optional()
-    };
-    if setting("refreshed_with")? != Some(refreshed_with())
-        || setting("bi_basis")? != Some(bi_basis(connection)?)
+    if setting(connection, REFRESHED_WITH)? != Some(refreshed_with())
+        || setting(connection, DERIVED_WITH)? != Some(basis(connection)?)
     {
         return Ok(false);
     }
@@ -30,7 +26,7 @@ pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
 }
 
 /// A hash of the prices and words that this program brings. Whoever takes one out of a database has it put back by a sync
-/// that finds another basis for the tables for BI tools.
+/// that finds another basis for what is derived.
 fn refreshed_with() -> String {
     let mut hasher = blake3::Hasher::new();
     for text in [PRICES, WORDS] {
@@ -40,8 +36,8 @@ fn refreshed_with() -> String {
 }
 
 /// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
-/// alone, so that a sync with nothing new writes nothing. The touched tables must be there, and empty.
-pub(crate) fn refresh(connection: &Connection) -> Result<()> {
+/// alone, so that a sync with nothing new writes nothing. Returns whether everything must be derived again.
+pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
     let searched = search_texts(connection)?;
@@ -49,51 +45,52 @@ pub(crate) fn refresh(connection: &Connection) -> Result<()> {
     if searched.is_some() && searched != search_texts(connection)? {
         connection.execute_batch(statements::INDEX_ANEW)?;
     }
-    refresh_bi(connection)?;
-    let known: Option<String> = connection
-        .query_row(statements::FIND_SETTING, ["refreshed_with"], |row| {
-            row.get(0)
-        })
-        .optional()?;
     let refreshed_with = refreshed_with();
-    if known.as_ref() != Some(&refreshed_with) {
-        let setting = ["refreshed_with", refreshed_with.as_str()];
-        connection.execute(statements::PUT_SETTING, setting)?;
+    if setting(connection, REFRESHED_WITH)?.as_ref() != Some(&refreshed_with) {
+        connection.execute(statements::PUT_SETTING, [REFRESHED_WITH, &refreshed_with])?;
+    }
+    Ok(setting(connection, DERIVED_WITH)? != Some(basis(connection)?))
+}
+
+/// Records that everything is derived from the lines, prices and words of now; or that it is not, and the next sync must
+/// derive it again.
+pub(crate) fn record_basis(connection: &Connection, is_derived: bool) -> Result<()> {
+    let basis = basis(connection)?;
+    match setting(connection, DERIVED_WITH)? {
+        Some(_) if !is_derived => {
+            connection.execute(statements::DELETE_SETTING, [DERIVED_WITH])?;
+        }
+        known if is_derived && known.as_ref() != Some(&basis) => {
+            connection.execute(statements::PUT_SETTING, [DERIVED_WITH, &basis])?;
+        }
+        _ => {}
     }
     Ok(())
 }
 
-/// Makes the tables for BI tools anew if what they depend on besides the transcripts has changed: prices, words, views.
-fn refresh_bi(connection: &Connection) -> Result<()> {
-    let basis = bi_basis(connection)?;
-    let known: Option<String> = connection
-        .query_row(statements::FIND_SETTING, ["bi_basis"], |row| row.get(0))
-        .optional()?;
-    if known.as_ref() == Some(&basis) {
-        return Ok(());
-    }
-    // Of a database without sessions nothing is resolved yet: that comes, and counts everything.
-    if connection.prepare(statements::ANY_SESSION)?.exists([])? {
-        connection.execute_batch(statements::TOUCH_ALL_SESSIONS)?;
-        derive::derive_rollups(connection, Vec::new())?;
-        connection.execute_batch(statements::FORGET_TOUCHED)?;
-    }
-    connection.execute(statements::PUT_SETTING, ["bi_basis", basis.as_str()])?;
-    Ok(())
-}
-
-/// A hash of what the tables for BI tools depend on besides the transcripts.
-fn bi_basis(connection: &Connection) -> Result<String> {
+/// A hash of what derived tables depend on besides the transcripts: scripts, views, prices and words.
+fn basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    for (_, sql) in derive::rollups().chain(VIEWS.iter().copied()) {
+    for (_, sql) in DERIVE.iter().chain(VIEWS) {
         hasher.update(sql.as_bytes());
     }
-    let mut statement = connection.prepare(statements::BI_BASIS)?;
+    let mut statement = connection.prepare(statements::BASIS)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         hasher.update(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
     }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// The setting that holds a hash of the prices and words that the program brought.
+const REFRESHED_WITH: &str = "refreshed_with";
+
+/// The setting that holds the basis of what is derived.
+const DERIVED_WITH: &str = "derived_with";
+
+fn setting(connection: &Connection, name: &str) -> Result<Option<String>> {
+    let mut find = connection.prepare_cached(statements::FIND_SETTING)?;
+    Ok(find.query_row([name], |row| row.get(0)).optional()?)
 }
 
 /// The definition of the view that the search index is filled from. The index only makes sense with the view it was filled from:

@@ -3,10 +3,9 @@
 use super::deferred::Deferred;
 use super::{Counts, Loader, calls, read_sources};
 use crate::archive;
+use crate::database::derive::{self, Group};
 use crate::database::parallel::{self, Filling};
-use crate::database::{
-    Stage, check_references, create_stage, derive, refresh, statements as sql, upgrade,
-};
+use crate::database::{Stage, check_references, create_stage, refresh, statements as sql, upgrade};
 use crate::discover::Stat;
 use crate::error::Result;
 use crate::pipeline::{Begun, Pipeline};
@@ -20,10 +19,16 @@ use std::path::Path;
 pub struct State {
     /// Whether foreign keys are off, to be checked at the end.
     is_unchecked: bool,
+    /// Whether the database is new and has no journal yet.
+    is_new: bool,
     /// Whether prices, words and views are those of this program.
     is_refreshed: bool,
     /// Indexes and triggers that the user made on tables that were replaced, to be made again at the end.
     of_the_user: Vec<String>,
+    /// Whether nothing was derived before this run.
+    begins_empty: bool,
+    /// Whether everything must be derived again, even if no line is new.
+    is_stale: bool,
 }
 
 /// A new database that other threads may read, and those threads.
@@ -41,6 +46,7 @@ impl<'c> Loader<Statements<'c>> {
     pub fn new(connection: &'c Connection) -> Result<Self> {
         let mut loader = Loader::unread(connection)?;
         loader.keys = loader.store.read_keys()?;
+        loader.commit.begins_empty = (loader.keys.message, loader.keys.event) == (0, 0);
         Ok(loader)
     }
 
@@ -66,6 +72,8 @@ impl<'c> Loader<Statements<'c>> {
             ))?;
         }
         loader.commit.is_unchecked = true;
+        loader.commit.is_new = true;
+        loader.commit.begins_empty = true;
         loader.keys = written.keys;
         loader.deferred = written.deferred;
         loader.counts = written.counts;
@@ -82,6 +90,7 @@ impl<'c> Loader<Statements<'c>> {
         // Keys begin at 1, as in a first sync.
         loader.keys = loader.store.read_keys()?;
         connection.execute_batch(sql::DELETE_DERIVED)?;
+        loader.commit.begins_empty = true;
         loader.commit.is_unchecked = true;
         Ok(loader)
     }
@@ -114,7 +123,7 @@ impl<'c> Loader<Statements<'c>> {
         create_stage(connection, Stage::Loaded)?;
         self.refresh()?;
         // With nothing new there is nothing to derive, and no need to look for it.
-        let checking = match is_new {
+        let checking = match is_new || self.commit.is_stale {
             true => self.derive(shared)?,
             false => None,
         };
@@ -150,7 +159,11 @@ impl<'c> Loader<Statements<'c>> {
     /// Brings prices, words and views up to date, once: what is derived depends on them.
     fn refresh(&mut self) -> Result<()> {
         if !self.commit.is_refreshed {
-            refresh::refresh(self.store.connection)?;
+            let is_stale = refresh::refresh(self.store.connection)?;
+            self.commit.is_stale = is_stale && !self.commit.begins_empty;
+            if self.commit.is_stale {
+                self.store.connection.execute_batch(sql::TOUCH_ALL)?;
+            }
             self.commit.is_refreshed = true;
         }
         Ok(())
@@ -161,28 +174,47 @@ impl<'c> Loader<Statements<'c>> {
         let connection = self.store.connection;
         self.refresh()?;
         self.flush()?;
-        derive::derive_references(connection)?;
+        if std::mem::take(&mut self.commit.is_new) {
+            // Without a journal a script that fails could not be rolled back.
+            self.open_to_others()?;
+        }
+        self.derive_group(derive::REFERENCES, Vec::new())?;
         let mut checking = None;
         match shared {
             None => {
-                derive::derive_rest(connection)?;
-                derive::derive_rollups(connection, Vec::new())?;
+                self.derive_groups(&derive::REST)?;
+                self.derive_group(derive::ROLLUPS, Vec::new())?;
             }
             Some((path, pipeline)) => {
-                self.open_to_others()?;
+                self.show_to_others()?;
                 let tools = Filling::begin(parallel::TOOLS, path, pipeline);
-                derive::derive_rest(connection)?;
+                self.derive_groups(&derive::REST)?;
                 self.show_to_others()?;
                 let responses = Filling::begin(parallel::RESPONSES, path, pipeline);
                 checking = Some(parallel::begin_to_check(path, pipeline));
-                derive::derive_rollups(connection, vec![tools, responses])?;
+                self.derive_group(derive::ROLLUPS, vec![tools, responses])?;
             }
         }
+        refresh::record_basis(connection, self.failures.is_empty())?;
         connection.execute_batch(sql::FORGET_TOUCHED)?;
         connection.execute_batch(sql::NOTE_CHANGES)?;
         // The scripts add agents and responses of their own.
         self.keys = self.store.last_keys()?;
         Ok(checking)
+    }
+
+    fn derive_groups(&mut self, groups: &[Group]) -> Result<()> {
+        let mut groups = groups.iter();
+        groups.try_for_each(|group| self.derive_group(*group, Vec::new()))
+    }
+
+    fn derive_group(&mut self, group: Group, filled: Vec<Filling>) -> Result<()> {
+        if let Some(failure) = derive::derive(self.store.connection, group, filled)?
+            && (self.failures.iter()).all(|other| other.path != failure.path)
+        {
+            self.failures.push(failure);
+        }
+        Ok(())
     }
 
     /// Writes what was deferred.

@@ -414,7 +414,6 @@ set title = coalesce(
 where session_id in (select session_id from touched_sessions);
 
 drop table new_guests;
-drop table new_sessions;
 drop table new_values;
 drop table hints;
 drop table session_summaries;
