@@ -1,10 +1,10 @@
--- Searches are told by the results of WebSearch calls, which may come later than the response.
+-- Claude Code's own web searches run in calls of their own, whose results may come later than the response.
 insert or ignore into touched_responses (api_response_id)
 select messages.api_response_id
 from touched_tool_uses
 cross join tool_uses using (tool_use_id)
 cross join messages using (message_id)
-where messages.api_response_id is not null and tool_uses.name = 'WebSearch';
+where messages.api_response_id is not null;
 
 -- A response may leave one session for another.
 insert or ignore into touched_sessions (session_id)

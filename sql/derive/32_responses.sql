@@ -1,4 +1,4 @@
--- Claude Code's own searches run in calls of their own, and the usage says 0 of them.
+-- Claude Code's own web searches run in calls of their own, and the usage of the response says 0 of them.
 update api_responses
 set web_search_count = searched.search_count
 from (
@@ -8,7 +8,7 @@ from (
     cross join tool_uses using (message_id)
     cross join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
     cross join web_requests using (tool_result_id)
-    where tool_uses.name = 'WebSearch'
+    where web_requests.search_count is not null
     group by messages.api_response_id
 ) as searched
 where searched.api_response_id = api_responses.api_response_id

@@ -135,16 +135,11 @@ impl Line {
         let is_agent = classify(&self.file.path).agent_id.is_some();
         let same_home = (&self.file.machine, &self.file.root_path)
             == (&winner.file.machine, &winner.file.root_path);
-        let reason = if self.file_id == winner.file_id {
-            "same_file_replay"
-        } else if same_home && self.file.path == winner.file.path {
-            "rewritten_file"
-        } else if is_agent {
-            "sidechain_replay"
-        } else if self.forked_from_session_id.is_some() {
-            "fork_copy"
-        } else {
-            "resume_copy"
+        let is_rewrite = same_home && self.file.path == winner.file.path;
+        let is_fork = self.forked_from_session_id.is_some();
+        let reason = match self.file_id == winner.file_id {
+            true => "same_file_replay",
+            false => reason_in_other_file(is_rewrite, is_agent, is_fork),
         };
         let is_different = self.content_hash != winner.content_hash;
         let bytes = self.bytes(connection, archive)?;
@@ -228,6 +223,17 @@ pub fn elect(
             }
         },
     })
+}
+
+/// Why a line in another file repeats one: the same file before or after a rewrite, a sidechain that repeats the conversation
+/// it came from, a fork, or else a resumed session.
+pub fn reason_in_other_file(is_rewrite: bool, is_sidechain: bool, is_fork: bool) -> &'static str {
+    match (is_rewrite, is_sidechain, is_fork) {
+        (true, _, _) => "rewritten_file",
+        (_, true, _) => "sidechain_replay",
+        (_, _, true) => "fork_copy",
+        _ => "resume_copy",
+    }
 }
 
 /// The number of the line that is the message.

@@ -5,7 +5,7 @@
 //! arrives later, the response is judged again at the commit.
 
 use super::Loader;
-use super::copies::FileKey;
+use super::copies::{FileKey, reason_in_other_file};
 use crate::database::{Inserter, statements as sql, version_number};
 use crate::error::Result;
 use crate::rows::{ApiResponse, Insert, Message, Text, Usage, UsageLine};
@@ -502,13 +502,8 @@ fn duplicate_reason(line: &Line<'_>, counted: &Line<'_>) -> &'static str {
         "same_file_replay"
     } else if usage.file_id == other.file_id {
         "streaming"
-    } else if line.path() == counted.path() {
-        "rewritten_file"
-    } else if usage.is_sidechain {
-        "sidechain_replay"
-    } else if usage.is_fork {
-        "fork_copy"
     } else {
-        "resume_copy"
+        let is_rewrite = line.path() == counted.path();
+        reason_in_other_file(is_rewrite, usage.is_sidechain, usage.is_fork)
     }
 }
