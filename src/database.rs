@@ -30,6 +30,7 @@ pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
 use crate::format::Answer;
+use crate::sqlite_bulk::PAGE_BYTES;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
@@ -130,6 +131,8 @@ pub fn open_older(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    // A checkpoint every 32 MB: B-tree pages of indexes change with every commit, and are written to the file once for several.
+    connection.pragma_update(None, "wal_autocheckpoint", (32 << 20) / PAGE_BYTES as i64)?;
     Ok(connection)
 }
 
