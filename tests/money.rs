@@ -456,6 +456,19 @@ fn searches_are_counted_by_the_results_of_their_calls() {
     sandbox.sync();
     sandbox.check();
     assert_eq!(cost(&sandbox, "msg_a"), "0.03");
+    // Older versions do not say how many: then the count is not known, and not 0.
+    let mut older = answer;
+    older["toolUseResult"] = json!({"query": "tea", "results": [], "durationSeconds": 1.5});
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        &format!("projects/-w/{S1}.jsonl"),
+        format!("{call}\n{older}\n"),
+    );
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select web_search_count is null from api_responses"),
+        ["1"]
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ from (
     cross join tool_uses using (message_id)
     cross join tool_results on tool_results.tool_use_id = tool_uses.tool_use_id
     cross join web_requests using (tool_result_id)
-    where web_requests.search_count is not null
+    where web_requests.kind = 'search'
     group by messages.api_response_id
 ) as searched
 where searched.api_response_id = api_responses.api_response_id
