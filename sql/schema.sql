@@ -789,7 +789,7 @@ create table api_responses (
     -- One row per answer of the API, however many lines and files repeat it. All numbers come from one of its lines: the
     -- one outside a sidechain with the greatest output, then the greatest total, then the last.
     api_response_id integer primary key,
-    api_message_id text not null unique, -- message.id; without one the uuid of the line; of an advisor with '#' and a number
+    api_message_id text not null, -- message.id; without one the uuid of the line; of an advisor with '#' and a number
     parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the answer it was asked for
     message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
     session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
@@ -818,7 +818,8 @@ create table api_responses (
     visible_char_count integer, -- of its texts, thinking and tool inputs
     line_count integer, -- lines that carry it
     recorded_cost_usd real, -- costUSD, as versions up to 1.0.3 wrote it
-    responded_at text -- of the earliest line
+    responded_at text, -- of the earliest line
+    unique (api_message_id, kind)
 ) strict;
 create index api_responses_by_session on api_responses (session_id);
 create index api_responses_by_agent on api_responses (agent_key) where agent_key is not null;

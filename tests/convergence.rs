@@ -724,3 +724,62 @@ fn a_session_forgets_what_an_index_said_before_it_grew_or_was_rewritten() {
         sandbox.ok(&["check", "--deep"]);
     }
 }
+
+/// Usage of a response that asked an advisor.
+fn advised(tokens: i64) -> Value {
+    json!({"output_tokens": tokens, "iterations": [{"type": "advisor_message", "model": "advisor", "output_tokens": 5}]})
+}
+
+#[test]
+fn an_advisor_stays_one_when_its_response_leaves_an_agent() {
+    let sidechain = |given: Value| {
+        let mut line = record(
+            "u1",
+            None,
+            json!({"isSidechain": true, "type": "assistant"}),
+        );
+        merge(&mut line, given);
+        line
+    };
+    let usage = json!({"message": {"id": "m1", "model": "model-1", "usage": advised(9)}});
+    let sandbox = content_depends_on_lines_only(&[
+        (NOTES, &[sidechain(usage)]),
+        // The line that is the message has another parent: the agent of the sidechain is gone.
+        (
+            "projects/-w/agent-a0000001.jsonl",
+            &[sidechain(
+                json!({"parentUuid": "u1", "timestamp": "2026-01-09T10:00:00.000Z"}),
+            )],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select kind, model, output_tokens from api_responses order by kind"),
+        ["advisor|advisor|5", "message|model-1|9"]
+    );
+}
+
+#[test]
+fn a_response_may_have_the_name_of_an_advisor() {
+    let mut adviser = response("u1", "m1", 9, json!({}));
+    adviser["message"]["usage"] = advised(9);
+    let sandbox = content_depends_on_lines_only(&[
+        (&file(S1), &[adviser]),
+        (NOTES, &[response("u2", "m1#0", 7, json!({}))]),
+    ]);
+    let responses = "select api_message_id, kind, output_tokens from api_responses order by 1, 2";
+    assert_eq!(
+        sandbox.query(responses),
+        ["m1|message|9", "m1#0|advisor|5", "m1#0|message|7"]
+    );
+}
+
+#[test]
+fn how_far_a_response_can_be_trusted_depends_on_the_version_of_its_message() {
+    let of = |version: &str, day: &str| json!({"version": version, "timestamp": format!("2026-01-{day}T10:00:00.000Z")});
+    let sandbox = content_depends_on_lines_only(&[
+        (&file(S1), &[response("u1", "m1", 900, of("2.1.9", "11"))]),
+        (NOTES, &[user("u1", "before", of("2.1.200", "10"))]),
+    ]);
+    let quality = "select usage_quality from api_responses";
+    assert_eq!(sandbox.query(quality), ["final"]);
+}

@@ -1,12 +1,13 @@
 -- name: find_response
 select api_response_id
 from api_responses
-where api_message_id = ?1
+where api_message_id = ?1 and kind = 'message'
 
 -- name: find_touched_responses
 select api_responses.api_response_id, api_responses.api_message_id
 from touched_responses
 cross join api_responses using (api_response_id)
+where api_responses.kind = 'message'
 
 -- name: find_usage_lines
 -- The lines of a response, with what tells them apart. Columns are read in this order.

@@ -49,6 +49,9 @@ impl Loader<Statements<'_>> {
             self.add_usage(usage, &mut rows.message, &mut buffers.responses)?;
             self.buffers = buffers;
             self.flush_responses()?;
+            // It is judged with the version that the message names, whichever line that turns out to be.
+            let response = self.store.find(Id::Response(&usage.api_message_id))?;
+            self.deferred.responses.extend(response);
         }
         let current = copies::Line::of_message(connection, rows.message.message_id)?;
         let new = copies::Line::of_rows(connection, &rows.message)?;
