@@ -537,7 +537,7 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
     if size > DOCUMENT_BYTES {
         let mut rows = normalize_document(&[], &version.path, &version.place);
         for row in &mut rows.documents {
-            row.leave_to_archive(size);
+            row.drop_content(size);
         }
         rows.rejected_lines.clear();
         return Ok(rows);

@@ -36,7 +36,6 @@
 
 pub mod archive;
 pub mod changes;
-#[allow(missing_docs)] // clap prints the comments there as help
 pub mod cli;
 pub mod commands;
 pub mod database;

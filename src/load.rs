@@ -336,7 +336,7 @@ impl<S: Store> Loader<S> {
         self.deferred
             .link(std::mem::take(&mut rows.links), event.session_id.as_deref());
         for notification in &mut rows.notifications {
-            notification.queue(event);
+            notification.set_event(event);
             self.store.insert(notification)?;
         }
         for backup in &mut rows.file_backups {

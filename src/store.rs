@@ -33,7 +33,6 @@ pub enum Id<'a> {
 
 /// The greatest integer keys that are taken.
 #[derive(Default, Clone, Copy)]
-#[allow(missing_docs)]
 pub struct LastKeys {
     pub file: i64,
     pub project: i64,

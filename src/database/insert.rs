@@ -33,7 +33,7 @@ impl<'c> Inserter<'c> {
 
     /// Inserts a row that is not needed afterwards. One with long strings is left empty.
     pub fn insert_last<R: Row + Default>(&self, row: &mut R) -> Result<()> {
-        self.with_statement::<R>(|statement| row.write_last(statement))
+        self.with_statement::<R>(|statement| row.write_and_clear(statement))
             .map(drop)
     }
 

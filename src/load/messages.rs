@@ -106,7 +106,7 @@ impl<S: Store> Loader<S> {
             message.session_id.as_deref(),
         );
         for notification in &mut rows.notifications {
-            notification.deliver(message);
+            notification.set_message(message);
             self.store.insert(notification)?;
         }
         Ok(())

@@ -67,7 +67,7 @@ impl<S: Store> Loader<S> {
         responses: &mut OpenResponses<'a>,
     ) -> Result<()> {
         let line = &mut usage.line;
-        line.of(message);
+        line.set_message(message);
         if let Some(model) = line.model.as_deref()
             && !self.deferred.models.contains(model)
         {

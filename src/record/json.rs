@@ -83,7 +83,6 @@ macro_rules! object {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Default)]
-        #[allow(missing_docs)]
         pub struct $name<'a> {
             $( $(#[$field_meta])* pub $field: Option<$crate::record::json::field_type!($kind)>, )*
             /// Everything else.

@@ -1,0 +1,182 @@
+//! Files that are read as a whole.
+
+use super::{Insert, Row};
+use crate::error::Result;
+
+tables! {
+    /// A file of `paste-cache/`.
+    "pastes" => Paste {
+        "file_id" => file_id: i64,
+        "cache_name" => cache_name: String,
+        "content" => content: Option<String>,
+    }
+
+    /// An item of a todo list.
+    "todos" => Todo {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: Option<String>,
+        "agent_id" => agent_id: Option<String>,
+        "position" => position: i64,
+        "content" => content: Option<String>,
+        "status" => status: Option<String>,
+        "priority" => priority: Option<String>,
+        "active_form" => active_form: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    "tasks" => Task {
+        "file_id" => file_id: i64,
+        "list_name" => list_name: String,
+        "task_id" => task_id: Option<String>,
+        "subject" => subject: Option<String>,
+        "description" => description: Option<String>,
+        "active_form" => active_form: Option<String>,
+        "status" => status: Option<String>,
+        "owner" => owner: Option<String>,
+        "blocks_json" => blocks_json: Option<String>,
+        "blocked_by_json" => blocked_by_json: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    "plans" => Plan {
+        "file_id" => file_id: i64,
+        "slug" => slug: String,
+        "content" => content: Option<String>,
+    }
+
+    /// A memory file of a project.
+    "memory_notes" => MemoryNote {
+        "file_id" => file_id: i64,
+        "name" => name: String,
+        "content" => content: Option<String>,
+    }
+
+    /// A tool output stored in a file of its own.
+    "tool_result_files" => ToolResultFile {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: Option<String>,
+        "name" => name: String,
+        "content" => content: Option<String>,
+        "byte_length" => byte_length: i64,
+    }
+
+    /// `agent-<id>.meta.json`.
+    "agent_metas" => AgentMeta {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "agent_id" => agent_id: String,
+        "agent_type" => agent_type: Option<String>,
+        "description" => description: Option<String>,
+        "name" => name: Option<String>,
+        "model" => model: Option<String>,
+        "tool_use_id" => tool_use_id: Option<String>,
+        "parent_agent_id" => parent_agent_id: Option<String>,
+        "worktree_path" => worktree_path: Option<String>,
+        "worktree_branch" => worktree_branch: Option<String>,
+        "workflow_phase" => workflow_phase: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "spawn_depth" => spawn_depth: Option<i64>,
+        "is_fork" => is_fork: Option<bool>,
+        "is_stopped_by_user" => is_stopped_by_user: Option<bool>,
+    }
+
+    /// `wf_<run>.json`.
+    "workflow_runs" => WorkflowRun {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "workflow_run_id" => workflow_run_id: Option<String>,
+        "task_id" => task_id: Option<String>,
+        "name" => name: Option<String>,
+        "status" => status: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "duration_ms" => duration_ms: Option<i64>,
+        "agent_count" => agent_count: Option<i64>,
+        "total_tokens" => total_tokens: Option<i64>,
+        "tool_call_count" => tool_call_count: Option<i64>,
+        "started_at" => started_at: Option<String>,
+    }
+
+    /// An entry of `sessions-index.json`, or a `custom-title.json`.
+    "session_hints" => SessionHint {
+        "file_id" => file_id: i64,
+        "position" => position: i64,
+        "session_id" => session_id: Option<String>,
+        "custom_title" => custom_title: Option<String>,
+        "summary" => summary: Option<String>,
+        "first_prompt" => first_prompt: Option<String>,
+        "project_path" => project_path: Option<String>,
+        "git_branch" => git_branch: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "message_count" => message_count: Option<i64>,
+        "created_at" => created_at: Option<String>,
+        "modified_at" => modified_at: Option<String>,
+    }
+
+    /// A figure of `stats-cache.json`.
+    "usage_statistics" => UsageStatistic {
+        "file_id" => file_id: i64,
+        "scope" => scope: &'static str,
+        "activity_date" => activity_date: String,
+        "model" => model: String,
+        "extra_json" => extra_json: Option<String>,
+        "message_count" => message_count: Option<i64>,
+        "session_count" => session_count: Option<i64>,
+        "tool_call_count" => tool_call_count: Option<i64>,
+        "total_tokens" => total_tokens: Option<i64>,
+        "input_tokens" => input_tokens: Option<i64>,
+        "output_tokens" => output_tokens: Option<i64>,
+        "cache_read_tokens" => cache_read_tokens: Option<i64>,
+        "cache_write_tokens" => cache_write_tokens: Option<i64>,
+        "web_search_count" => web_search_count: Option<i64>,
+        "cost_usd" => cost_usd: Option<f64>,
+    }
+}
+
+macro_rules! documents {
+    ($($name:ident),*) => {
+        /// A row that comes from a file that is read as a whole.
+        #[derive(Debug)]
+        pub enum Document { $( $name($name) ),* }
+
+        impl Document {
+            pub const TABLES: &'static [&'static str] = &[$(<$name as Row>::TABLE),*];
+
+            pub fn insert(self, file_id: i64, target: &mut impl Insert) -> Result<()> {
+                match self {
+                    $( Document::$name(mut row) => {
+                        row.file_id = file_id;
+                        target.insert(&row)
+                    } )*
+                }
+            }
+        }
+    };
+}
+
+documents! {
+    Paste, Todo, Task, Plan, MemoryNote, ToolResultFile, AgentMeta, WorkflowRun, SessionHint, UsageStatistic
+}
+
+impl Document {
+    /// The session that an index of sessions describes.
+    pub fn described_session(&self) -> Option<&str> {
+        match self {
+            Document::SessionHint(hint) => hint.session_id.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Drops the content of a file that is too large for a column: only the archive keeps it.
+    pub fn drop_content(&mut self, size: u64) {
+        match self {
+            Document::ToolResultFile(file) => {
+                file.content = None;
+                file.byte_length = size.cast_signed();
+            }
+            Document::Paste(Paste { content, .. })
+            | Document::Plan(Plan { content, .. })
+            | Document::MemoryNote(MemoryNote { content, .. }) => *content = None,
+            _ => {}
+        }
+    }
+}
