@@ -1,5 +1,7 @@
-//! Bytes <-> zstd chunks. Chunk `n` of a file holds its bytes from `n` MiB on, whatever was synced when: the chunks are
-//! a function of the bytes alone.
+//! Bytes <-> zstd chunks.
+//!
+//! Chunk `n` of a file holds the bytes from `n` MiB to `n + 1` MiB. So the chunks depend only on the bytes, and not on how
+//! many syncs imported them.
 
 use crate::database::statements;
 use rusqlite::Connection;
@@ -8,35 +10,36 @@ use std::io;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::{CParameter, compress_bound};
 
-/// Bytes in a chunk, but for the last one of a file.
+/// The size of a chunk. Only the last chunk of a file may be shorter.
 pub const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Level 1 is 7.5 times smaller on real transcripts and faster than parsing; level 3 gains a tenth for 1.7 times the time.
+/// Level 1 makes real transcripts 7.5 times smaller and is faster than parsing. Level 3 saves another 10 % but takes 1.7 times
+/// as long.
 const LEVEL: i32 = 1;
 
-/// All of a chunk can be referred to, not only the last half as the level has it, and twice as many places are remembered:
-/// 4 to 12 % smaller, and no slower.
+/// The window covers the whole chunk, where level 1 covers half of it, and the hash table is twice the default. This saves
+/// 4 to 12 % and is no slower.
 const WINDOW_LOG: u32 = CHUNK_BYTES.ilog2();
 const HASH_LOG: u32 = 15;
 
 thread_local! {
-    /// Made once for a thread: what it works with is large, and so is the place for what could come out.
+    /// The compressor and its output buffer. Both are large, so each thread allocates them once.
     static COMPRESSOR: RefCell<Option<(Compressor<'static>, Vec<u8>)>> = const { RefCell::new(None) };
 }
 
-/// Compresses. Fails only for want of memory.
+/// Fails only when out of memory.
 fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|made| {
-        let (compressor, packed) = match made {
-            Some(made) => made,
+    COMPRESSOR.with_borrow_mut(|cached| {
+        let (compressor, buffer) = match cached {
+            Some(cached) => cached,
             None => {
-                let room = Vec::with_capacity(compress_bound(CHUNK_BYTES as usize));
-                made.insert((compressor()?, room))
+                let buffer = Vec::with_capacity(compress_bound(CHUNK_BYTES as usize));
+                cached.insert((compressor()?, buffer))
             }
         };
-        packed.clear();
-        compressor.compress_to_buffer(bytes, packed)?;
-        Ok(packed.to_vec())
+        buffer.clear();
+        compressor.compress_to_buffer(bytes, buffer)?;
+        Ok(buffer.to_vec())
     })
 }
 
@@ -50,40 +53,40 @@ fn compressor() -> io::Result<Compressor<'static>> {
 /// A BLAKE3 hash.
 pub type Hash = [u8; 32];
 
-/// A piece of a file as the archive keeps it.
+/// A compressed part of a file, as the archive stores it.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Its number in the file, from 0.
+    /// The index of the chunk in its file.
     pub position: u64,
-    /// Bytes before compression.
+    /// The length before compression.
     pub byte_length: u64,
-    /// Of these, bytes that were not in the archive before.
+    /// How many of these bytes were not archived before.
     pub new_bytes: u64,
-    /// The compressed bytes.
     pub content: Vec<u8>,
-    /// Hash of the bytes before compression.
+    /// The hash of the uncompressed bytes.
     pub hash: Hash,
-    /// Hash of the bytes that were in the archive before, if there were any. The chunk may only replace one with this hash.
+    /// The hash of the bytes that were archived before. The chunk may only replace a chunk with this hash: otherwise the file
+    /// was rewritten meanwhile.
     pub known_hash: Option<Hash>,
-    /// The running hash of the file up to the end of the chunk.
+    /// The running hash of the file, this chunk included.
     pub running_hash: Hash,
 }
 
-/// The chunk for the bytes at a position, of which the first `known` were there before. The running hash depends on the
-/// chunks before it: whoever has those sets it.
+/// Compresses a chunk, of which the first `known` bytes were archived before. The caller sets the running hash, because it
+/// depends on the chunks before this one.
 pub fn pack(position: u64, bytes: &[u8], known: usize) -> io::Result<Chunk> {
     Ok(Chunk {
         position,
         byte_length: bytes.len() as u64,
         new_bytes: (bytes.len() - known) as u64,
         known_hash: (known > 0).then(|| hash(&bytes[..known])),
-        running_hash: [0; 32],
+        running_hash: NO_CHUNK,
         content: compress(bytes)?,
         hash: hash(bytes),
     })
 }
 
-/// The bytes of a chunk. Fails on damaged content.
+/// Decompresses a chunk. Returns an error if its content is damaged.
 pub fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(byte_length.min(CHUNK_BYTES)).expect("a chunk fits into memory");
     let bytes = zstd::bulk::decompress(content, length)?;
@@ -97,7 +100,7 @@ pub fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A chunk as the archive has it: the compressed bytes, and how many they are without compression.
+/// Looks up a chunk: its compressed bytes, and their length before compression.
 pub fn find(connection: &Connection, file_id: i64, position: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut statement = connection
         .prepare_cached(statements::FIND_CHUNK)
@@ -109,14 +112,13 @@ pub fn find(connection: &Connection, file_id: i64, position: u64) -> io::Result<
         .map_err(io::Error::other)
 }
 
-/// Reads ranges of archived files, keeping the last chunk at hand: ranges that are asked for mostly follow each other.
+/// Reads ranges of archived files. It caches the last chunk, because most reads are sequential.
 #[derive(Default)]
 pub struct Reader {
     last: Option<(i64, u64, Vec<u8>)>,
 }
 
 impl Reader {
-    /// The bytes of a range.
     pub fn read(
         &mut self,
         connection: &Connection,
@@ -134,9 +136,9 @@ impl Reader {
     }
 
     fn chunk(&mut self, connection: &Connection, file_id: i64, position: u64) -> io::Result<&[u8]> {
-        let is_last =
+        let is_cached =
             |(file, chunk, _): &(i64, u64, Vec<u8>)| (*file, *chunk) == (file_id, position);
-        if !self.last.as_ref().is_some_and(is_last) {
+        if !self.last.as_ref().is_some_and(is_cached) {
             let (content, byte_length) = find(connection, file_id, position)?;
             self.last = Some((file_id, position, unpack(&content, byte_length)?));
         }
@@ -144,7 +146,7 @@ impl Reader {
     }
 }
 
-/// The part of a chunk that lies in a range of its file.
+/// The part of a chunk that lies between two offsets of its file.
 pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
     let length = chunk.len() as u64;
     let chunk_offset = position * CHUNK_BYTES;
@@ -153,7 +155,7 @@ pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
     &chunk[from as usize..to as usize]
 }
 
-/// The hash that tells whether bytes are what they were.
+/// The BLAKE3 hash.
 pub fn hash(bytes: &[u8]) -> Hash {
     *blake3::hash(bytes).as_bytes()
 }
@@ -166,7 +168,7 @@ pub fn extend(running: &Hash, chunk: &Hash) -> Hash {
     hash(&[*running, *chunk].concat())
 }
 
-/// The running hash of a file with these chunks; nothing if there are none.
+/// The running hash of a file with these chunk hashes, or `None` if there are none.
 pub fn running_hash<'a>(chunks: impl IntoIterator<Item = &'a Hash>) -> Option<Hash> {
     let extended = |running: Option<Hash>, chunk| Some(extend(&running.unwrap_or(NO_CHUNK), chunk));
     chunks.into_iter().fold(None, extended)
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_packed_unpacks_to_the_same_bytes() {
+    fn packed_bytes_unpack_to_the_same_bytes() {
         for bytes in [&b""[..], b"{}\n", &vec![7; CHUNK_BYTES as usize]] {
             let chunk = pack(0, bytes, 0).unwrap();
             assert_eq!(unpack(&chunk.content, chunk.byte_length).unwrap(), bytes);

@@ -1,11 +1,11 @@
-//! A line -> its records, with salvage.
+//! A line -> its records, including those of a damaged line.
 //!
-//! A line is normally one JSON object. Crashes and concurrent writers leave others: two objects glued together, a torn
-//! record with whole ones behind it, runs of NUL bytes. [`decode`] takes a line apart into pieces that together cover
-//! every byte of it but blanks: records, and fragments that are none.
+//! A line is normally one JSON object. Crashes and concurrent writers leave others: two concatenated objects, a torn record
+//! followed by whole ones, runs of NUL bytes. [`decode`] splits a line into pieces that cover every byte except blanks: records,
+//! and fragments that are not records.
 //!
-//! It works from left to right, and a whole object at the start is a record whatever follows. So a last line without
-//! its newline can be decoded as far as it goes, and what arrives later changes nothing of it.
+//! It works from left to right, and a whole object at the start is a record whatever follows it. So an incomplete last line
+//! can be decoded as far as it goes: the bytes that are appended later do not change the result.
 
 use crate::record::{Object, Reader, Record, kinds};
 use bumpalo::Bump;
@@ -18,33 +18,26 @@ use std::sync::LazyLock;
 pub enum Piece<'p, 'a> {
     /// A whole object.
     Record {
-        /// Where it stands in the line.
+        /// In the line.
         offset: usize,
-        /// How many bytes of the line it is.
         length: usize,
-        /// Its JSON.
         json: &'a str,
-        /// The same, parsed.
         record: &'p mut Record<'a>,
     },
-    /// The same of an object whose escapes had to be repaired: its text is no longer that of the line.
+    /// A whole object whose escapes were repaired, so that it cannot borrow from the line.
     Repaired {
-        /// Where it stands in the line.
+        /// In the line.
         offset: usize,
-        /// How many bytes of the line it is.
+        /// Before the repair.
         length: usize,
-        /// Its JSON, repaired.
         json: &'p str,
-        /// The same, parsed.
         record: &'p mut Record<'p>,
     },
-    /// Bytes that are no record.
+    /// Bytes that are not a record.
     Rejected {
-        /// Where they stand in the line.
+        /// In the line.
         offset: usize,
-        /// The bytes.
         raw: &'a [u8],
-        /// Why.
         reason: Reason,
     },
 }
@@ -52,24 +45,22 @@ pub enum Piece<'p, 'a> {
 /// Why bytes are not a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// NUL bytes.
     NulRun,
-    /// Begins like a record and is cut or damaged.
+    /// Starts with `{` but is truncated or damaged.
     TornRecord,
-    /// Not JSON.
     NotJson,
-    /// JSON, but no object.
+    /// JSON of another type.
     NotAnObject,
     /// An object with bytes that are not UTF-8.
     InvalidUtf8,
-    /// An object nested deeper than SQLite's JSON functions go.
+    /// An object that is nested deeper than SQLite's JSON functions allow.
     TooDeep,
-    /// The last line, still without its end.
+    /// The last line of a file, which has no newline yet.
     IncompleteTail,
 }
 
 impl Reason {
-    /// The name in the database.
+    /// The value in the database.
     pub fn name(self) -> &'static str {
         match self {
             Reason::NulRun => "nul_run",
@@ -83,15 +74,15 @@ impl Reason {
     }
 }
 
-/// SQLite refuses JSON that is nested deeper.
+/// The limit of SQLite's JSON functions.
 const MAX_DEPTH: usize = 1000;
 
-/// Takes a line apart. Returns how many of its bytes were used: all of them when the line `is_complete`, else those
-/// that can no longer change their meaning; the rest waits for what is still to come. Texts without their escapes go to `texts`.
+/// Splits a line into pieces. Returns how many bytes were consumed: all of a line that `is_complete`, else those whose meaning
+/// cannot change when more bytes arrive. Unescaped strings are allocated in `arena`.
 pub fn decode<'a>(
     line: &'a [u8],
     is_complete: bool,
-    texts: Option<&'a Bump>,
+    arena: Option<&'a Bump>,
     each: &mut dyn FnMut(Piece<'_, 'a>),
 ) -> usize {
     let start = skip_blanks(line, 0);
@@ -99,26 +90,26 @@ pub fn decode<'a>(
     if start >= end {
         return if is_complete { line.len() } else { 0 };
     }
-    if line[start] == b'{' && whole_record(&line[start..end], start, texts, each) {
+    if line[start] == b'{' && whole_record(&line[start..end], start, arena, each) {
         return if is_complete { line.len() } else { end };
     }
-    salvage(line, is_complete, texts, each)
+    salvage(line, is_complete, arena, each)
 }
 
-/// Emits the bytes as a record if they are exactly one object that can be kept.
+/// Emits the bytes as a record if they are exactly one valid object. Returns whether they are.
 fn whole_record<'a>(
     bytes: &'a [u8],
     offset: usize,
-    texts: Option<&'a Bump>,
+    arena: Option<&'a Bump>,
     each: &mut dyn FnMut(Piece<'_, 'a>),
 ) -> bool {
     let length = bytes.len();
     let Ok(json) = simdutf8::basic::from_utf8(bytes) else {
         return false;
     };
-    // A record is large: it stays where it is read.
+    // A record is large, so it is filled in place and not returned by value.
     let mut record = Record::default();
-    if fill(&mut record, json, texts) {
+    if fill(&mut record, json, arena) {
         each(Piece::Record {
             offset,
             length,
@@ -143,9 +134,9 @@ fn whole_record<'a>(
     is_whole
 }
 
-/// Reads a text into a record. Says whether it is one and can be kept as it is.
-fn fill<'a>(record: &mut Record<'a>, json: &'a str, texts: Option<&'a Bump>) -> bool {
-    let mut reader = Reader::with_texts(json, texts);
+/// Parses a record. Returns whether the JSON is valid, is not nested too deeply and needs no repair.
+fn fill<'a>(record: &mut Record<'a>, json: &'a str, arena: Option<&'a Bump>) -> bool {
+    let mut reader = Reader::with_texts(json, arena);
     let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
     is_json
         && reader.deepest <= MAX_DEPTH
@@ -155,7 +146,7 @@ fn fill<'a>(record: &mut Record<'a>, json: &'a str, texts: Option<&'a Bump>) -> 
 fn salvage<'a>(
     line: &'a [u8],
     is_complete: bool,
-    texts: Option<&'a Bump>,
+    arena: Option<&'a Bump>,
     each: &mut dyn FnMut(Piece<'_, 'a>),
 ) -> usize {
     let mut used = 0;
@@ -171,7 +162,7 @@ fn salvage<'a>(
             used = position + nuls;
         } else if let Ok(length) = object_length(&line[position..]) {
             let bytes = &line[position..position + length];
-            if !whole_record(bytes, position, texts, each) {
+            if !whole_record(bytes, position, arena, each) {
                 let reason = match std::str::from_utf8(bytes) {
                     Err(_) => Reason::InvalidUtf8,
                     Ok(_) => Reason::TooDeep,
@@ -214,12 +205,12 @@ fn why_not(fragment: &[u8]) -> Reason {
     }
 }
 
-/// Whether a line is nothing but blanks.
+/// Whether a line is empty or has only blanks.
 pub fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| BLANKS.contains(byte))
 }
 
-/// The blanks of JSON, but for the newline that ends a line.
+/// The whitespace of JSON except the newline.
 const BLANKS: &[u8] = b" \t\r";
 
 fn skip_blanks(line: &[u8], from: usize) -> usize {
@@ -236,8 +227,8 @@ fn count_nuls(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == 0).count()
 }
 
-/// The length of the JSON object at the start of the bytes, if there is a whole one, else how far the parser read. The
-/// strings of the object may still hold bytes that are not UTF-8.
+/// The length of the JSON object at the start of the bytes, or how far the parser read if there is no whole one. The strings
+/// of the object may not be valid UTF-8.
 fn object_length(bytes: &[u8]) -> Result<usize, usize> {
     if bytes.first() != Some(&b'{') {
         return Err(0);
@@ -245,16 +236,17 @@ fn object_length(bytes: &[u8]) -> Result<usize, usize> {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     match values.next() {
         Some(Ok(_)) => Ok(values.byte_offset()),
-        // The bytes are part of one line, so the column counts them.
+        // The bytes have no newline, so the column is the offset.
         Some(Err(error)) => Err(error.column()),
         None => Err(0),
     }
 }
 
-/// Behind a torn record: the first place from which whole objects reach the end of the line, the first of them being a
-/// record and not merely an object nested in the torn one.
+/// Finds the first record after a torn one, from which whole objects reach the end of the line. An object that is nested in
+/// the torn record does not count.
 fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
-    // Each try reads ahead, and hostile input can make every try a long one. Real torn lines need a handful.
+    // Each attempt may read to the end of the line, which would take quadratic time on hostile input. Real torn lines need
+    // a handful of attempts.
     let mut budget = 16 * (line.len() - torn_at) + 65_536;
     let mut in_string = false;
     let mut is_escaped = false;
@@ -263,7 +255,7 @@ fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
         let byte = line[position];
         if position > torn_at && line[position..].starts_with(b"{\"") {
             let may_be_nested = !in_string && matches!(last, b':' | b',' | b'[');
-            let tried = match object_length(&line[position..]) {
+            let bytes_read = match object_length(&line[position..]) {
                 Ok(length) => {
                     let first = &line[position..position + length];
                     if objects_reach_end(line, position + length) && is_record(first, may_be_nested)
@@ -274,7 +266,7 @@ fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
                 }
                 Err(length) => length,
             };
-            budget = budget.checked_sub(tried)?;
+            budget = budget.checked_sub(bytes_read)?;
         }
         if is_escaped {
             is_escaped = false;
@@ -331,8 +323,8 @@ fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
     found
 }
 
-/// JSON without what text columns cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The bytes as they were
-/// are in the archive.
+/// Replaces escapes that a text column cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The archive keeps the
+/// original bytes.
 pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     static ESCAPE: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new("\\u"));
     let bytes = json.as_bytes();
@@ -341,17 +333,17 @@ pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     while let Some(found) = ESCAPE.find(&bytes[from..]) {
         let at = from + found;
         from = at + 2;
-        // An even number of backslashes before this one: it begins an escape and is not itself escaped.
-        let before = bytes[..at]
+        // After an odd number of backslashes, this one is itself escaped and starts no escape.
+        let backslashes = bytes[..at]
             .iter()
             .rev()
             .take_while(|byte| **byte == b'\\')
             .count();
-        if before % 2 == 1 {
+        if backslashes % 2 == 1 {
             continue;
         }
-        match unit(bytes, at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(bytes, at + 6), Some(0xDC00..=0xDFFF)) => {
+        match code_unit(bytes, at) {
+            Some(0xD800..=0xDBFF) if matches!(code_unit(bytes, at + 6), Some(0xDC00..=0xDFFF)) => {
                 from = at + 12
             }
             Some(0 | 0xD800..=0xDFFF) => broken.push(at),
@@ -372,8 +364,8 @@ pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// The UTF-16 unit of the escape `\uXXXX` at a position.
-fn unit(bytes: &[u8], at: usize) -> Option<u32> {
+/// The UTF-16 code unit of the escape `\uXXXX` at a position.
+fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
     digits
@@ -389,7 +381,7 @@ mod tests {
 
     const CHAIN: &str = r#"{"parentUuid":null,"uuid":"u","type":"user","sessionId":"s"}"#;
 
-    /// The pieces as text, `+` for records and `-reason` for fragments.
+    /// The pieces as strings: `+` for records and `-reason` for fragments.
     fn pieces(line: &[u8], is_complete: bool) -> (Vec<String>, usize) {
         let mut pieces = Vec::new();
         let used = decode(line, is_complete, None, &mut |piece| match piece {
@@ -418,12 +410,12 @@ mod tests {
     }
 
     #[test]
-    fn glued_objects_are_two_records() {
+    fn concatenated_objects_are_two_records() {
         assert_eq!(complete("{\"a\":1}{\"b\":2}"), ["+{\"a\":1}", "+{\"b\":2}"]);
     }
 
     #[test]
-    fn behind_a_torn_record_a_whole_one_is_saved() {
+    fn a_whole_record_after_a_torn_one_is_kept() {
         let line = format!(r#"{{"type":"pr-link","prNu{CHAIN}"#);
         assert_eq!(
             complete(line),
@@ -435,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_torn_inside_a_string_is_told_from_the_next() {
+    fn a_record_torn_inside_a_string_ends_where_the_next_starts() {
         let line = format!(r#"{{"type":"user","message":{{"content":"a, b:{CHAIN}{CHAIN}"#);
         assert_eq!(
             complete(line)[1..],
@@ -444,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nested_object_of_a_torn_record_is_no_record() {
+    fn a_nested_object_of_a_torn_record_is_not_a_record() {
         for line in [
             r#"{"type":"user","message":{"type":"user","content":"x"}"#,
             r#"{"type":"user","message":{"content":[{"type":"text","text":"x"}"#,
@@ -461,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_keeps_its_place_before_garbage() {
+    fn a_record_before_garbage_is_kept() {
         assert_eq!(
             complete("{\"a\":1} garbage"),
             ["+{\"a\":1}", "-not_json garbage"]
@@ -469,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn nul_runs_cost_nothing_but_themselves() {
+    fn only_the_nul_bytes_of_a_nul_run_are_rejected() {
         assert_eq!(
             complete("\0\0{\"a\":1}\0"),
             ["-nul_run \0\0", "+{\"a\":1}", "-nul_run \0"]
@@ -477,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_rejected_with_its_reason() {
+    fn a_line_that_is_not_an_object_is_rejected_with_its_reason() {
         assert_eq!(complete("[1]"), ["-not_an_object [1]"]);
         assert_eq!(complete("// note"), ["-not_json // note"]);
         assert_eq!(complete("{\"a\":"), ["-torn_record {\"a\":"]);
@@ -501,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_line_is_used_as_far_as_it_cannot_change() {
+    fn an_incomplete_line_is_consumed_up_to_where_it_can_change() {
         assert_eq!(pieces(b"{\"a\":1}", false), (vec!["+{\"a\":1}".into()], 7));
         assert_eq!(
             pieces(b"{\"a\":1}{\"b\"", false),
@@ -516,14 +508,14 @@ mod tests {
     }
 
     #[test]
-    fn deep_nonsense_takes_no_quadratic_time() {
+    fn deeply_nested_garbage_takes_linear_time() {
         let line = "{\"a\":".repeat(200_000);
         assert_eq!(complete(&line).len(), 1);
         let line = "{\"a\":\"".repeat(200_000);
         assert_eq!(complete(&line).len(), 1);
     }
 
-    /// Fragments that meet on real lines, in any order.
+    /// The fragments of damaged lines, as found in real files.
     fn fragment() -> impl Strategy<Value = Vec<u8>> {
         prop_oneof![
             Just(CHAIN.as_bytes().to_vec()),

@@ -33,11 +33,11 @@ pub use tool::{call_from_json, call_to_json};
 pub fn normalize<'a>(
     section: &'a Section,
     place: &'a Place,
-    texts: Option<&'a Bump>,
+    arena: Option<&'a Bump>,
 ) -> (Rows<'a>, Option<u64>) {
     let mut rows = Rows::default();
     let mut parsed = None;
-    for line in section.lines(texts) {
+    for line in section.lines(arena) {
         let used = normalize_line(&line, rows.newline_count, place, &mut rows);
         if line.is_complete {
             parsed = Some(line.offset + line.bytes.len() as u64 + 1);
@@ -70,7 +70,7 @@ pub fn normalize_line<'a>(
     let used = decode(
         line.bytes,
         line.is_complete,
-        line.texts,
+        line.arena,
         &mut |piece| match piece {
             Piece::Record {
                 offset,
@@ -179,7 +179,7 @@ mod tests {
                 bytes: json.as_bytes(),
                 is_complete: true,
                 is_continued: false,
-                texts: None,
+                arena: None,
             };
             let place = classify(path);
             let mut rows = Rows::default();

@@ -1,8 +1,8 @@
 //! A source file -> its lines, chunk by chunk.
 //!
-//! The unit of work is a chunk of the archive, so that one large file keeps every core busy. A chunk's lines are those
-//! that *end* in it: when chunk `n` is written, everything up to its last newline can be rows, and what is behind is an
-//! incomplete last line, just as if the file had been cut there.
+//! The unit of work is an archive chunk, so that one large file keeps every core busy. A line belongs to the chunk in which
+//! it *ends*: when chunk `n` is committed, every line up to its last newline can be in the tables, and the rest is an
+//! incomplete last line, as if the file had been cut there.
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::discover::Stat;
@@ -16,52 +16,50 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Where the bytes of a file come from.
+/// The source of a file's bytes.
 pub enum Bytes {
-    /// The file itself.
     File(File),
-    /// The archive.
     Archive(ArchivedFile),
 }
 
-/// A file as the archive keeps it.
+/// A file in the archive.
 pub struct ArchivedFile {
-    /// A connection that only reads.
+    /// A read-only connection.
     pub connection: Arc<Mutex<Connection>>,
-    /// The file.
     pub file_id: i64,
 }
 
 /// A chunk of a file with the lines that end in it.
 pub struct Section {
     buffer: Vec<u8>,
-    /// Where in the file the buffer begins.
+    /// The offset of the buffer in the file.
     buffer_offset: u64,
-    /// Where in the buffer the chunk begins.
+    /// The index of the chunk in the buffer.
     chunk_start: usize,
-    /// Where in the buffer the first line begins.
+    /// The index of the first line in the buffer.
     first_line: usize,
-    /// Whether the first line goes on behind records that are known already.
+    /// Whether the first line continues one whose first records are already in the tables.
     is_continued: bool,
     /// Whether the file ends with this chunk.
     pub is_last: bool,
 }
 
-/// A line, or what is there of the last one.
+/// A line. The last one of a file may be incomplete.
 pub struct Line<'a> {
-    /// Where it begins in the file.
+    /// The offset of the line in the file.
     pub offset: u64,
-    /// Its bytes without the newline, and without a byte order mark.
+    /// Without the newline and without a byte order mark.
     pub bytes: &'a [u8],
-    /// Whether it has its newline.
+    /// Whether the line ends with a newline.
     pub is_complete: bool,
-    /// Whether records of it are known already: a newline was missing when it was last read.
+    /// Whether its first records are already in the tables: the line had no newline when it was last read.
     pub is_continued: bool,
-    /// Where its texts go without their escapes; each has memory of its own without it.
-    pub texts: Option<&'a Bump>,
+    /// Where unescaped strings are allocated. Without an arena each of them is a `String`.
+    pub arena: Option<&'a Bump>,
 }
 
-/// Opens a source file, unless something else has taken its place: a link would lead elsewhere, a pipe never end.
+/// Opens a source file. Returns an error if a symbolic link, a pipe or a device replaced it: a link could lead out of the home,
+/// and reading a pipe could block forever.
 pub fn open(path: &Path) -> io::Result<(File, Stat)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -80,7 +78,7 @@ pub fn open(path: &Path) -> io::Result<(File, Stat)> {
 }
 
 impl Bytes {
-    /// Reads from an offset, up to a length: less only where the file ends.
+    /// Reads `length` bytes at an offset, or fewer at the end of the file.
     pub fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         match self {
             Bytes::File(file) => read_at(file, offset, length),
@@ -88,7 +86,7 @@ impl Bytes {
         }
     }
 
-    /// What the file system says of the file that is open; nothing of the archive.
+    /// The metadata of the open file; `None` for the archive.
     pub fn stat(&self) -> io::Result<Option<Stat>> {
         match self {
             Bytes::File(file) => Ok(Some(Stat::of(&file.metadata()?))),
@@ -96,7 +94,7 @@ impl Bytes {
         }
     }
 
-    /// Whether the file begins with chunks of these lengths and hashes.
+    /// Whether the first bytes of the file are chunks of these lengths and hashes.
     pub fn begin_with(&self, chunks: &[(u64, Hash)]) -> io::Result<bool> {
         let is_same = |(position, (length, hash)): (usize, &(u64, Hash))| {
             let found = self.hash_at(position as u64 * CHUNK_BYTES, *length)?;
@@ -106,68 +104,67 @@ impl Bytes {
         chunks.map(is_same).try_reduce(|| true, |a, b| Ok(a && b))
     }
 
-    /// The hash of a part of a file, as [`archive::hash`] computes it. It is read in small pieces, which stay in the
-    /// processor's cache.
+    /// The hash of a range, as [`archive::hash`] computes it. The buffer is small enough for the processor's cache.
     fn hash_at(&self, offset: u64, length: u64) -> io::Result<Hash> {
-        const PIECE_BYTES: u64 = 64 << 10;
+        const BUFFER_BYTES: u64 = 64 << 10;
         let mut hasher = blake3::Hasher::new();
         let mut read = 0;
         while read < length {
-            let piece = self.read_at(offset + read, PIECE_BYTES.min(length - read))?;
-            if piece.is_empty() {
+            let bytes = self.read_at(offset + read, BUFFER_BYTES.min(length - read))?;
+            if bytes.is_empty() {
                 break;
             }
-            hasher.update(&piece);
-            read += piece.len() as u64;
+            hasher.update(&bytes);
+            read += bytes.len() as u64;
         }
         Ok(*hasher.finalize().as_bytes())
     }
 }
 
-/// Reads a file from an offset, up to a length: less only where it ends.
-pub fn read_at(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+/// Reads `length` bytes at an offset, or fewer at the end of the file.
+pub(crate) fn read_at(file: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     read_into(&mut bytes, file, offset, length)?;
     Ok(bytes)
 }
 
-/// The same, into memory that may have been used before.
+/// Like [`read_at`], into a buffer that is reused.
 fn read_into(bytes: &mut Vec<u8>, file: &File, offset: u64, length: u64) -> io::Result<()> {
     let length = usize::try_from(length).map_err(io::Error::other)?;
     bytes.clear();
     bytes.reserve_exact(length);
     while bytes.len() < length {
-        match read_on(file, bytes, offset) {
+        match append(file, bytes, offset) {
             Ok(0) => break,
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    // There may be more memory than was asked for.
+    // The capacity may be larger than requested.
     bytes.truncate(length);
     Ok(())
 }
 
-/// So much of it is kept: what is read, and what waits to be written meanwhile.
+/// Two per thread: one section is read while another waits to be written.
 const SPARE_BUFFERS: usize = 2;
 
 thread_local! {
-    /// The memory of the last sections that a thread was done with: the system need not give it anew for each.
+    /// Buffers of dropped sections, for reuse: allocating one of this size is a system call.
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reads on behind the bytes that were read from an offset on, as far as there is memory for them, which is not zeroed before.
+/// Appends bytes of a file to those that were read from `offset` on, up to the capacity of the buffer, without zeroing it.
 #[cfg(unix)]
-fn read_on(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+fn append(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
     let offset = offset + bytes.len() as u64;
-    let memory = rustix::buffer::spare_capacity(bytes);
-    Ok(rustix::io::pread(file, memory, offset)?)
+    let spare = rustix::buffer::spare_capacity(bytes);
+    Ok(rustix::io::pread(file, spare, offset)?)
 }
 
-/// Reads on behind the bytes that were read from an offset on, as far as there is memory for them.
+/// Appends bytes of a file to those that were read from `offset` on, up to the capacity of the buffer.
 #[cfg(windows)]
-fn read_on(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
+fn append(file: &File, bytes: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
     let filled = bytes.len();
     bytes.resize(bytes.capacity(), 0);
     let offset = offset + filled as u64;
@@ -182,10 +179,10 @@ impl ArchivedFile {
         let mut range = Vec::new();
         for position in offset / CHUNK_BYTES..end.div_ceil(CHUNK_BYTES) {
             let (content, byte_length) = {
-                // Held for the query only: the threads unpack side by side.
+                // The lock is held for the query only, so that threads decompress in parallel.
                 let connection = self.connection.lock();
-                let connection =
-                    connection.map_err(|_| io::Error::other("the archive's reader failed"))?;
+                let connection = connection
+                    .map_err(|_| io::Error::other("a thread panicked while it read the archive"))?;
                 archive::find(&connection, self.file_id, position)?
             };
             let chunk = archive::unpack(&content, byte_length)?;
@@ -195,10 +192,10 @@ impl ArchivedFile {
     }
 }
 
-/// So many bytes before a chunk are read with it: most often the line that goes on in it begins there.
+/// How many bytes before a chunk are read with it. Most lines that cross into a chunk start within them.
 const HEAD_BYTES: u64 = 1 << 16;
 
-/// Reads chunk `position` of a file of `size` bytes, of which `parsed` are rows already.
+/// Reads chunk `position` of a file of `size` bytes, of which the first `parsed` are already in the tables.
 pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io::Result<Section> {
     let chunk_offset = position * CHUNK_BYTES;
     let wanted = CHUNK_BYTES.min(size - chunk_offset);
@@ -215,7 +212,7 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     }
     let mut chunk_start = (chunk_offset - buffer_offset) as usize;
     let chunk = &buffer[chunk_start..];
-    // A file that shrank meanwhile ends here; the next sync will see it rewritten.
+    // If the file shrank meanwhile, it ends here, and the next sync finds it rewritten.
     let is_last = chunk_offset + chunk.len() as u64 >= size || (chunk.len() as u64) < wanted;
     let unparsed = parsed.saturating_sub(chunk_offset) as usize;
     let has_end = is_last || memchr(b'\n', &chunk[unparsed..]).is_some();
@@ -247,8 +244,8 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     })
 }
 
-/// The bytes before an offset that belong to the line at it: back to a newline, or to what is parsed. No more than the line
-/// is in memory at once, however much stands before it.
+/// The start of the line that crosses `offset`: the bytes after the newline before it, or after `parsed`. It searches backwards
+/// chunk by chunk, so that memory is bounded by the line and not by the file.
 fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
     let mut from = offset;
     while from > parsed {
@@ -264,7 +261,7 @@ fn line_head(bytes: &Bytes, parsed: u64, offset: u64) -> io::Result<Vec<u8>> {
 }
 
 impl Drop for Section {
-    /// Keeps the memory, unless a long line made it large.
+    /// Returns the buffer for reuse, unless a long line made it large.
     fn drop(&mut self) {
         if self.buffer.capacity() as u64 <= CHUNK_BYTES + HEAD_BYTES {
             let buffer = std::mem::take(&mut self.buffer);
@@ -278,7 +275,7 @@ impl Drop for Section {
 }
 
 impl Section {
-    /// The last line of a file, which has no newline: its bytes from an offset on, and the byte before these.
+    /// A section of the last line of a file, which has no newline: its bytes at an offset, and the byte before that.
     pub fn of_last_line(bytes: Vec<u8>, offset: u64, before: Option<u8>) -> Section {
         Section {
             buffer: bytes,
@@ -290,18 +287,17 @@ impl Section {
         }
     }
 
-    /// The bytes of the chunk.
     pub fn chunk(&self) -> &[u8] {
         &self.buffer[self.chunk_start..]
     }
 
-    /// Where the chunk ends in the file.
+    /// The offset in the file at which the chunk ends.
     pub fn end_offset(&self) -> u64 {
         self.buffer_offset + self.buffer.len() as u64
     }
 
-    /// The lines that end in the chunk; with the last chunk also what stands behind the last newline.
-    pub fn lines<'a>(&'a self, texts: Option<&'a Bump>) -> impl Iterator<Item = Line<'a>> {
+    /// The lines that end in the chunk. The last chunk of a file also has what follows the last newline.
+    pub fn lines<'a>(&'a self, arena: Option<&'a Bump>) -> impl Iterator<Item = Line<'a>> {
         let mut start = self.first_line;
         let mut is_continued = self.is_continued;
         std::iter::from_fn(move || {
@@ -316,7 +312,7 @@ impl Section {
                 bytes,
                 is_complete,
                 is_continued,
-                texts,
+                arena,
             };
             if line.offset == 0
                 && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
@@ -342,7 +338,7 @@ mod tests {
         Bytes::File(file)
     }
 
-    /// All lines of a file, read from `parsed` on: offset and bytes.
+    /// The lines of a file from `parsed` on: offset, bytes, `is_complete`, `is_continued`.
     fn lines(content: &[u8], parsed: u64) -> Vec<(u64, Vec<u8>, bool, bool)> {
         let bytes = file(content);
         let size = content.len() as u64;
@@ -369,8 +365,8 @@ mod tests {
     #[test]
     fn lines_are_split_at_newline_bytes_only() {
         let content = "a\u{2028}b\rc\n\nd".as_bytes();
-        let texts: Vec<Vec<u8>> = lines(content, 0).into_iter().map(|line| line.1).collect();
-        assert_eq!(texts, [&b"a\xe2\x80\xa8b\rc"[..], b"", b"d"]);
+        let lines: Vec<Vec<u8>> = lines(content, 0).into_iter().map(|line| line.1).collect();
+        assert_eq!(lines, [&b"a\xe2\x80\xa8b\rc"[..], b"", b"d"]);
     }
 
     #[test]
@@ -386,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_where_it_stopped() {
+    fn reading_resumes_where_it_stopped() {
         let content = b"{\"a\":1}{\"b\":2}\n{\"c\":3}\n";
         let found = lines(content, 7);
         assert_eq!(found[0], (7, b"{\"b\":2}".to_vec(), true, true));

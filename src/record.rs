@@ -1,7 +1,7 @@
-//! The records of transcripts, exactly as found on disk.
+//! The records of transcripts, with the names and values they have on disk.
 //!
-//! A line is parsed once, into structs that borrow from it. Every field is lenient: a value of an unexpected type is
-//! not an error but stays in `rest`, beside the keys that have no field, so that nothing of a line is ever dropped here.
+//! A line is parsed once, into structs that borrow from it. Every field is lenient: a value of an unexpected type is not an
+//! error but goes to `rest`, like the keys that have no field. So no part of a line is lost here.
 
 mod block;
 pub(crate) mod json;
@@ -21,14 +21,13 @@ pub use reader::{NotJson, Raw, Reader, list as json_list};
 pub use usage::{CacheCreation, OutputDetails, ServerToolUse, Usage};
 
 json::object! {
-    /// One record: the envelope that chain records share, and what each type adds to it.
+    /// One record: the fields that all chain records share, and those of each type.
     pub struct Record {
-        /// Names the record; absent in `history.jsonl`.
+        /// Absent in `history.jsonl`.
         "type" => kind: text,
         "subtype" => subtype: text,
-        /// A record with a uuid and a parentUuid is a link of the chain.
         "uuid" => uuid: text,
-        /// Always there in chain records; null for the first record of a file and for a compaction.
+        /// Present in every chain record; null in the first record of a file and in a compaction.
         "parentUuid" => parent_uuid: nullable,
         "logicalParentUuid" => logical_parent_uuid: text,
         "sessionId" => session_id: id,
@@ -42,7 +41,7 @@ json::object! {
         "requestId" => request_id: text,
         /// Since about 2.1.91: the same for all user lines of a turn.
         "promptId" => prompt_id: text,
-        /// Since 2.1.15, on every prompt that was delivered and on nothing else.
+        /// Since 2.1.15, on every prompt that was delivered and on no other record.
         "permissionMode" => permission_mode: text,
         "promptSource" => prompt_source: text,
         "toolUseID" => tool_use_id: text,
@@ -54,9 +53,9 @@ json::object! {
         "userType" => user_type: text,
         "slug" => slug: text,
         "level" => level: text,
-        /// Text of system records.
+        /// Of system records.
         "content" => content: long_text,
-        /// What a tool returned, richer than what the model was shown.
+        /// The structured result of a tool: richer than the text that the model gets.
         "toolUseResult" => tool_use_result: Opened,
         /// Of `attachment` records.
         "attachment" => attachment: raw,
@@ -78,7 +77,7 @@ json::object! {
         "toolDenialKind" => tool_denial_kind: text,
         "userFeedback" => user_feedback: long_text,
         "sourceToolUseID" => source_tool_use_id: text,
-        /// Since 2.1.204; where it differs from sessionId, the line was copied from there.
+        /// Since 2.1.204. If it differs from sessionId, the line is a copy from that session.
         "session_id" => origin_session_id: id,
         "sessionKind" => session_kind: text,
         "teamName" => team_name: text,
@@ -92,14 +91,14 @@ json::object! {
 }
 
 impl Record<'_> {
-    /// Whether it is a link of the chain: it has a uuid and a parentUuid, of whatever type it is.
+    /// Whether the record has a uuid and a parentUuid. Its type does not matter.
     pub fn is_chain(&self) -> bool {
         self.parent_uuid.is_some() && self.uuid.as_deref().is_some_and(|uuid| !uuid.is_empty())
     }
 }
 
 json::object! {
-    /// `forkedFrom`: where a record was copied from.
+    /// `forkedFrom`: the origin of a copied record.
     pub struct Fork {
         "sessionId" => session_id: id,
     }

@@ -1,43 +1,42 @@
-//! Time, as it is read from transcripts and as it is written: UTC text of fixed width, `2026-01-31T09:15:00.000Z`.
+//! Timestamps. The database has one format, UTC of fixed width: `2026-01-31T09:15:00.000Z`. Strings in it sort by time.
 
 use std::borrow::Cow;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
-/// Now.
 pub fn now() -> String {
     format(OffsetDateTime::now_utc())
 }
 
-/// How many seconds ago a time in our form was; a time to come is now.
+/// The seconds since a timestamp of our format; 0 for one in the future.
 pub fn seconds_since(text: &str) -> Option<u64> {
     let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
     let seconds = (OffsetDateTime::now_utc() - moment).whole_seconds();
     Some(seconds.max(0).cast_unsigned())
 }
 
-/// A timestamp as transcripts have it, in our form; `None` for what is no time. Nearly all are in our form already.
+/// Converts a timestamp of a transcript into our format, or returns `None` if it is not one. Nearly all have our format already.
 pub fn normalize(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     if is_normal(&text) {
         return Some(text);
     }
     let moment = OffsetDateTime::parse(text.trim(), &Rfc3339).ok()?;
-    // In UTC it may be of a year before 0 or after 9999.
+    // The conversion to UTC can leave the years 0 to 9999.
     let moment = moment.checked_to_offset(UtcOffset::UTC)?;
     in_range(moment).then(|| Cow::Owned(format(moment)))
 }
 
-/// Milliseconds since 1970, as `history.jsonl` has them.
+/// Formats milliseconds since 1970, which `history.jsonl` uses.
 pub fn from_milliseconds(milliseconds: i64) -> Option<String> {
     let moment =
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(milliseconds) * 1_000_000).ok()?;
     in_range(moment).then(|| format(moment))
 }
 
-/// Milliseconds since 1970 of a time in our form; `None` for what SQLite takes for no time, too.
+/// The milliseconds since 1970 of a timestamp of our format. Like SQLite, it returns `None` for a leap second.
 pub fn to_milliseconds(text: &str) -> Option<i64> {
-    if let Some(moment) = ordinary(text) {
+    if let Some(moment) = parse_fast(text) {
         return Some(moment.unix_timestamp() * 1000 + i64::from(moment.millisecond()));
     }
     let is_leap_second = text.get(17..19) == Some("60");
@@ -48,9 +47,9 @@ pub fn to_milliseconds(text: &str) -> Option<i64> {
     i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok()
 }
 
-/// A time in our form, if it is one that calendars and clocks show. Quicker than a parser that knows other forms.
-fn ordinary(text: &str) -> Option<OffsetDateTime> {
-    if !has_our_form(text) {
+/// Parses a timestamp of our format: a fast path, since the parser of the `time` crate supports other formats too.
+fn parse_fast(text: &str) -> Option<OffsetDateTime> {
+    if !has_our_format(text) {
         return None;
     }
     let digits = text.as_bytes();
@@ -78,17 +77,20 @@ fn in_range(moment: OffsetDateTime) -> bool {
 }
 
 fn is_normal(text: &str) -> bool {
-    ordinary(text).is_some()
-        || (has_our_form(text) && OffsetDateTime::parse(text, &Rfc3339).is_ok())
+    parse_fast(text).is_some()
+        || (has_our_format(text) && OffsetDateTime::parse(text, &Rfc3339).is_ok())
 }
 
-fn has_our_form(text: &str) -> bool {
-    let form = b"dddd-dd-ddTdd:dd:dd.dddZ";
-    text.len() == form.len()
-        && text.bytes().zip(form).all(|(byte, form)| match form {
-            b'd' => byte.is_ascii_digit(),
-            other => byte == *other,
-        })
+fn has_our_format(text: &str) -> bool {
+    let pattern = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    text.len() == pattern.len()
+        && text
+            .bytes()
+            .zip(pattern)
+            .all(|(byte, expected)| match expected {
+                b'd' => byte.is_ascii_digit(),
+                other => byte == *other,
+            })
 }
 
 #[cfg(test)]
@@ -98,12 +100,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_ordinary_time_is_that_of_the_parser(
+        fn the_fast_path_agrees_with_the_parser(
             year in 0..=9999, [month, day, hour, minute, second] in [0..=13, 0..=32, 0..=24, 0..=60, 0..=61], milli in 0..=999
         ) {
             let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z");
             let parsed = OffsetDateTime::parse(&text, &Rfc3339).ok();
-            match ordinary(&text) {
+            match parse_fast(&text) {
                 Some(moment) => assert_eq!(Some(moment), parsed),
                 None => assert!(parsed.is_none() || second == 60, "{text}"),
             }
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_in_our_form_is_borrowed() {
+    fn a_timestamp_of_our_format_is_borrowed() {
         let text = "2026-01-31T09:15:00.000Z";
         assert!(matches!(normalize(text.into()), Some(Cow::Borrowed(same)) if same == text));
     }
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn an_invalid_timestamp_is_none() {
         for text in [
             "",
             "yesterday",

@@ -267,7 +267,7 @@ impl DeferredLine {
             .read(connection, self.file_id, offset, length)
             .map_err(Error::io(&path))?;
         let whole = crate::read::Line {
-            texts: None,
+            arena: None,
             offset,
             bytes: &bytes,
             is_complete: true,

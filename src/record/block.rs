@@ -5,12 +5,12 @@ use super::reader::{NotJson, Reader};
 use std::borrow::Cow;
 
 json::object! {
-    /// A block of content, of whatever type: the keys of the types do not contradict each other.
+    /// A content block. One struct serves all types, because their keys do not conflict.
     pub struct Block {
         "type" => kind: text,
         /// Of `text` blocks.
         "text" => text: long_text,
-        /// Of `thinking` blocks; empty with a long signature since about 2.1.150.
+        /// Of `thinking` blocks. Since about 2.1.150 it is empty, with a long signature.
         "thinking" => thinking: long_text,
         /// Of `tool_use` blocks.
         "id" => id: text,
@@ -26,7 +26,7 @@ json::object! {
 }
 
 json::object! {
-    /// A block inside a tool result. What it may itself hold stays JSON, so that no nesting is followed.
+    /// A block inside a tool result. Blocks inside it stay JSON, so the nesting is bounded.
     pub struct Part {
         "type" => kind: text,
         "text" => text: long_text,
@@ -35,7 +35,7 @@ json::object! {
 }
 
 json::object! {
-    /// Where the bytes of an image or document come from.
+    /// The source of an image or document.
     pub struct Source {
         "type" => kind: text,
         "media_type" => media_type: text,
@@ -43,12 +43,10 @@ json::object! {
     }
 }
 
-/// Content: a string, or a list of blocks, of which an element that is no object stays as JSON.
+/// Content: a string or a list of blocks. An element that is not an object stays JSON.
 #[derive(Debug)]
 pub enum ContentOf<'a, B> {
-    /// A plain string.
     Text(Cow<'a, str>),
-    /// A list.
     Blocks(Vec<Lenient<'a, B>>),
 }
 
@@ -67,7 +65,7 @@ impl<'a, B: Value<'a>> Value<'a> for ContentOf<'a, B> {
                 Ok(Lenient::Is(ContentOf::Text(text)))
             }
             Some(b'[') => {
-                // Nearly always there is one block.
+                // Nearly every list has one block.
                 let mut blocks = Vec::with_capacity(1);
                 reader.list(|reader| {
                     blocks.push(B::read(reader)?);

@@ -1,36 +1,32 @@
-//! The names that this version knows. What it does not know is imported all the same, and counted in `unknown_kinds`
-//! so that a new version of Claude Code is noticed.
+//! The record types, keys and block types that this version knows. Others are imported too, and counted in `unknown_kinds`, so
+//! that changes of Claude Code's format are noticed.
 
 use super::{HistoryLine, Object, Record};
 
-/// Whether a record type is known.
 pub fn is_known(kind: &str) -> bool {
     CHAIN.contains(&kind) || state_keys(kind).is_some()
 }
 
-/// Whether a key of a record is known.
 pub fn is_known_key(kind: &str, key: &str) -> bool {
     if CHAIN.contains(&kind) {
         return Record::KEYS.contains(&key) || CHAIN_KEYS.contains(&key);
     }
     match state_keys(kind) {
-        // What a type that is unknown itself has for keys is no further news.
+        // The record type is already reported as unknown.
         None => true,
         Some(keys) => keys.contains(&key) || STATE_ENVELOPE.contains(&key),
     }
 }
 
-/// Whether a key of a history line is known.
 pub fn is_known_history_key(key: &str) -> bool {
     HistoryLine::KEYS.contains(&key) || key == "pastedContents"
 }
 
-/// Whether a type of content block is known.
 pub fn is_known_block(kind: &str) -> bool {
     BLOCKS.contains(&kind)
 }
 
-/// Records with a uuid and a parentUuid.
+/// Record types with a uuid and a parentUuid.
 const CHAIN: &[&str] = &["user", "assistant", "system", "attachment", "progress"];
 
 /// Keys of chain records that have no column.
@@ -107,7 +103,7 @@ const CHAIN_KEYS: &[&str] = &[
 /// Keys that any state record may have.
 const STATE_ENVELOPE: &[&str] = &["type", "sessionId", "timestamp", "uuid", "version", "cwd"];
 
-/// The state records: no chain, mostly written again after every turn. Their keys besides the envelope.
+/// The keys of a state record besides the envelope. State records are not part of the chain; most are rewritten after each turn.
 fn state_keys(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "summary" => &["summary", "leafUuid"],
@@ -177,7 +173,7 @@ fn state_keys(kind: &str) -> Option<&'static [&'static str]> {
         "atis-latch" => &["atis"],
         "artifact-autoreact-ledger" => &["v", "accountUuid", "artifacts"],
         "artifact-comment-monitor" => &["v", "artifacts"],
-        // Seen by name only: whatever keys they have are news.
+        // Only the names are known, so all their keys are reported.
         "dev-mods" | "memory-mode" | "api-request-shape" | "api-request-blob"
         | "saved_hook_context" => &[],
         // Of journal.jsonl.

@@ -5,15 +5,15 @@ use super::{Content, json};
 json::object! {
     /// `message` of a user or assistant record.
     pub struct Message {
-        /// Names the response of the API; the same on every line of it. A plain UUID on `<synthetic>` lines.
+        /// The id of the API response, the same on each of its lines. A plain UUID on `<synthetic>` lines.
         "id" => id: text,
         "role" => role: text,
-        /// The served model; `<synthetic>` when no API was called.
+        /// `<synthetic>` if no API was called.
         "model" => model: text,
         "content" => content: Content,
         /// Of assistant records: [`super::Usage`].
         "usage" => usage: raw,
-        /// Null on all but the last line of a response, in many versions on that too.
+        /// Null on all lines of a response but the last; in many versions null on that too.
         "stop_reason" => stop_reason: text,
     }
 }

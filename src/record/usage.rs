@@ -1,20 +1,20 @@
-//! The tokens that a response used.
+//! The token usage of an API response.
 
 use super::json;
 
 json::object! {
     /// `message.usage`.
     pub struct Usage {
-        /// Uncached input only.
+        /// Without the input that was read from or written to the cache.
         "input_tokens" => input_tokens: count,
-        /// Thinking included.
+        /// Including thinking.
         "output_tokens" => output_tokens: count,
-        /// All cache writes; could be 0 while the split below is not, before 2.1.152.
+        /// All cache writes. Before 2.1.152 it may be 0 although `cache_creation` is not.
         "cache_creation_input_tokens" => cache_write_tokens: count,
         "cache_read_input_tokens" => cache_read_tokens: count,
-        /// Since about 1.0.98: the writes by how long they live.
+        /// Since about 1.0.98: the cache writes by lifetime.
         "cache_creation" => cache_creation: CacheCreation,
-        /// 0 for Claude Code's own WebSearch, which runs in a call of its own.
+        /// 0 for Claude Code's WebSearch, which sends a separate API request.
         "server_tool_use" => server_tool_use: ServerToolUse,
         /// Since about 2.1.240.
         "output_tokens_details" => output_details: OutputDetails,

@@ -70,7 +70,7 @@ fn try_line(line: &[u8], with_rows: bool) -> Result<(), String> {
                 .flat_map(|place| [(place, true), (place, false)])
             {
                 let line = Line {
-                    texts: None,
+                    arena: None,
                     offset: 0,
                     bytes: line,
                     is_complete,

@@ -28,7 +28,7 @@ fuzz_target!(|line: &[u8]| {
         assert!(used >= end && is_blank(&line[end..used]));
         assert!(!is_complete || used == line.len());
         for path in ["projects/-w/5e550001-0000-4000-8000-000000000001.jsonl", "history.jsonl"] {
-            let line = Line { offset: 0, bytes: line, is_complete, is_continued: false, texts: None };
+            let line = Line { offset: 0, bytes: line, is_complete, is_continued: false, arena: None };
             normalize_line(&line, 0, &classify(path), &mut Rows::default());
         }
     }
