@@ -81,6 +81,14 @@ struct Filling {
     last_rowid: Option<i64>,
 }
 
+/// The indexes of tables that [`BulkFile::open`] refuses and SQLite can create when the rows are in.
+pub fn unsupported_indexes(connection: &Connection, tables: &[&str]) -> Result<Vec<String>> {
+    let indexes = tables
+        .iter()
+        .map(|table| schema::unsupported_indexes(connection, table));
+    Ok(indexes.collect::<Result<Vec<_>>>()?.concat())
+}
+
 impl BulkFile {
     /// Takes over a new database, to fill some of its tables: each with the columns for which [`insert`](BulkFile::insert) gets
     /// values. The connection is closed. When this fails, the database is as it was.

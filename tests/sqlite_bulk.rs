@@ -1,6 +1,6 @@
 //! Tables that are written page by page are those that SQLite would have written; what cannot be written so is refused.
 
-use cc_etl::sqlite_bulk::{BulkFile, Error, PAGE_BYTES};
+use cc_etl::sqlite_bulk::{BulkFile, Error, PAGE_BYTES, unsupported_indexes};
 use proptest::prelude::*;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, params_from_iter};
@@ -105,6 +105,38 @@ fn sqlite_finds_rows_and_keys_of_every_length() {
             assert!(rows(&pages, query) == rows(&statements, query), "{query}");
         }
     }
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_named_so_that_sqlite_creates_it_later() {
+    let schema = "create table notes (note_id integer primary key, uuid text not null unique, content text, size real) strict;
+        create index plain on notes (content, uuid);
+        create index descending on notes (content desc);
+        create index expression on notes (lower(content));
+        create index collated on notes (content collate nocase);
+        create index of_reals on notes (size);
+        create index conditional on notes (uuid) where length(content) > 3;";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    let connection = create(&path, schema);
+    let mut unsupported = unsupported_indexes(&connection, &["notes"]).unwrap();
+    unsupported.sort();
+    assert_eq!(
+        unsupported,
+        [
+            "collated",
+            "conditional",
+            "descending",
+            "expression",
+            "of_reals"
+        ]
+    );
+    for index in unsupported {
+        connection
+            .execute(&format!("drop index {index}"), [])
+            .unwrap();
+    }
+    BulkFile::open(connection, &path, &[("notes", &["uuid"])]).unwrap();
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 use super::files::{beside, open_private, sync_file};
 use super::refresh::refresh_views;
+use super::sqlite_file::own;
 use super::{
     APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, open_older,
     statements,
 };
 use crate::error::{Error, Result};
-use crate::sqlite_bulk::PAGE_BYTES;
+use crate::rows::ROW_TABLES;
+use crate::sqlite_bulk::{self, PAGE_BYTES};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashSet;
@@ -71,6 +73,12 @@ pub fn create(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     create_stage(&connection, Stage::Empty)?;
     create_stage(&connection, Stage::Loaded)?;
+    // An index that cannot be filled page by page is created when the rows are in.
+    let tables: Vec<&str> = ROW_TABLES.iter().map(|(table, _)| *table).collect();
+    let unsupported = sqlite_bulk::unsupported_indexes(&connection, &tables);
+    for index in unsupported.map_err(|error| own(error, path))? {
+        connection.execute_batch(&format!("drop index {index}"))?;
+    }
     connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
     // The statements of the loader read the view search_texts.
     refresh_views(&connection, VIEWS)?;

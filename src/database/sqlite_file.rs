@@ -37,7 +37,8 @@ impl Insert for SqliteFile {
     }
 }
 
-fn own(error: sqlite_bulk::Error, path: &Path) -> Error {
+/// An error of the page writer as one of ours.
+pub fn own(error: sqlite_bulk::Error, path: &Path) -> Error {
     match error {
         sqlite_bulk::Error::Refused(reason) => Error::NotInBulk(reason),
         sqlite_bulk::Error::Io(error) => Error::Io(path.to_path_buf(), error),

@@ -120,6 +120,7 @@ impl<'c> Loader<Statements<'c>> {
         let connection = self.store.connection;
         let is_new = self.store.is_open();
         self.begin()?;
+        create_stage(connection, Stage::Empty)?;
         create_stage(connection, Stage::Loaded)?;
         self.refresh()?;
         // With nothing new there is nothing to derive, and no need to look for it.

@@ -253,44 +253,66 @@ fn read_indexes(
     table: &str,
     columns: &[Column],
 ) -> Result<Vec<(Index, Origin)>> {
-    let mut find_indexes = connection.prepare_cached(
-        "select name, \"unique\", origin, partial from pragma_index_list(?1, 'main')",
-    )?;
-    let mut find_made = connection.prepare_cached(
-        "select rootpage, sql from sqlite_schema where type = 'index' and name = ?1",
-    )?;
-    let column_names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let mut rows = find_indexes.query([table])?;
-    let mut indexes = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (name, is_unique, origin, is_partial): (String, bool, Origin, bool) =
-            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        let (root, sql): (u32, Option<String>) =
-            find_made.query_row([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let conditions = match is_partial {
-            false => Some(Vec::new()),
-            true => sql.and_then(|sql| constraint::index_conditions(&sql, &column_names)),
-        };
-        let conditions = conditions
-            .filter(|conditions| {
-                conditions
-                    .iter()
-                    .all(|condition| is_of_kind(condition, columns))
-            })
-            .ok_or_else(|| {
-                Error::Refused(format!("{name} has a condition that is not evaluated here"))
-            })?;
-        let index = Index {
-            columns: read_key(connection, &name, columns)?,
-            name,
-            root,
-            conditions,
-            is_unique,
-            keys: Sorter::default(),
-        };
-        indexes.push((index, origin));
+    index_names(connection, table)?
+        .into_iter()
+        .map(|(name, origin)| Ok((read_index(connection, name, columns)?, origin)))
+        .collect()
+}
+
+fn index_names(connection: &Connection, table: &str) -> Result<Vec<(String, Origin)>> {
+    let mut find =
+        connection.prepare_cached("select name, origin from pragma_index_list(?1, 'main')")?;
+    let names = find.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The indexes of a table that have a statement of their own and a form that is refused.
+pub fn unsupported_indexes(connection: &Connection, table: &str) -> Result<Vec<String>> {
+    let columns = read_columns(connection, table)?;
+    let mut unsupported = Vec::new();
+    for (name, origin) in index_names(connection, table)? {
+        match read_index(connection, name.clone(), &columns) {
+            Err(Error::Refused(_)) if origin == "c" => unsupported.push(name),
+            Err(error @ (Error::Io(_) | Error::Sqlite(_))) => return Err(error),
+            _ => {}
+        }
     }
-    Ok(indexes)
+    Ok(unsupported)
+}
+
+fn read_index(connection: &Connection, name: String, columns: &[Column]) -> Result<Index> {
+    let (root, sql): (u32, Option<String>) = connection
+        .prepare_cached(
+            "select rootpage, sql from sqlite_schema where type = 'index' and name = ?1",
+        )?
+        .query_row([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (is_unique, is_partial) = connection
+        .prepare_cached(
+            "select list.\"unique\", list.partial
+            from sqlite_schema, pragma_index_list(tbl_name, 'main') as list
+            where sqlite_schema.name = ?1 and list.name = ?1",
+        )?
+        .query_row([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let column_names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let conditions = match is_partial {
+        false => Some(Vec::new()),
+        true => sql.and_then(|sql| constraint::index_conditions(&sql, &column_names)),
+    };
+    let is_evaluated = |conditions: &Vec<Condition>| {
+        let mut conditions = conditions.iter();
+        conditions.all(|condition| is_of_kind(condition, columns))
+    };
+    let conditions = conditions.filter(is_evaluated).ok_or_else(|| {
+        Error::Refused(format!("{name} has a condition that is not evaluated here"))
+    })?;
+    Ok(Index {
+        columns: read_key(connection, &name, columns)?,
+        name,
+        root,
+        conditions,
+        is_unique,
+        keys: Sorter::default(),
+    })
 }
 
 /// The columns that the key of an index is made of.
