@@ -4,12 +4,20 @@ use crate::format::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Turns a Claude Code home (~/.claude) into one SQLite file that keeps everything and can be queried.
+/// Import the history of Claude Code (~/.claude) into one SQLite file
 ///
-/// Claude Code deletes its transcripts after 30 days. cc-etl keeps them: the bytes in an archive, and what they say in
-/// tables that sqlite3, Datasette and BI tools read.
+/// Claude Code deletes transcripts after 30 days. cc-etl keeps a compressed archive of their bytes, and tables that
+/// sqlite3, Datasette and BI tools read.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(
+    version,
+    max_term_width = 100,
+    after_help = "Examples:
+  cc-etl sync                      import new transcripts
+  cc-etl sync --demo --db demo.db  try it on the demo home
+  cc-etl query                     list the questions
+  cc-etl search 'retry policy'     search prompts and responses"
+)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -20,44 +28,52 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// The database; default: cc-etl.db in the folder for your data
+    /// Database file; default: cc-etl/cc-etl.db in your data folder, such as ~/.local/share
     #[arg(long, global = true, value_name = "FILE", env = "CC_ETL_DB")]
     pub db: Option<PathBuf>,
-    /// Print nothing but errors
+    /// Print only errors and requested output
     #[arg(long, short, global = true)]
     pub quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Import what is new in your Claude home
+    /// Import new transcripts
     Sync(SyncArguments),
-    /// Write transcripts back from the archive, byte for byte
+    /// Write files back from the archive, byte for byte
     Restore(RestoreArguments),
-    /// Copy the database safely, also while a sync is writing it
+    /// Copy the database, also during a sync
     Backup(BackupArguments),
-    /// Derive all tables again from the archive, without the sources
+    /// Rebuild all tables from the archive
     Rebuild,
-    /// Prove that the database is whole
+    /// Verify the database
     ///
-    /// It only reads, and never repairs. Exit code 1 if anything is wrong.
+    /// Only reads, and never repairs. Exits with 1 if a check fails.
     Check(CheckArguments),
-    /// Show what is in the database and what is not yet
+    /// Summarize the database and what is not imported yet
     Status,
-    /// Tell what is at risk, and what helps
+    /// Diagnose risks and suggest fixes
     Doctor,
-    /// Ask a question: one that ships with the program, or SQL
+    /// Run a question that ships with the program, or a read-only SQL statement
     ///
-    /// Without a name it lists the questions. Only reading is possible here.
+    /// Without arguments it lists the questions.
+    #[command(after_help = "Examples:
+  cc-etl query recent_sessions --param project=tea-shop
+  cc-etl query --sql 'select * from daily_costs' --format csv")]
     Query(QueryArguments),
-    /// Find words in prompts, answers, thinking and commands
+    /// Full-text search over prompts, responses, thinking and commands
+    #[command(after_help = "Examples:
+  cc-etl search retry policy
+  cc-etl search '\"exact phrase\" OR prefix*' --role you --since 2026-01-31")]
     Search(SearchArguments),
-    /// Read a session, as Markdown or JSON
+    /// Print a session as Markdown or JSON
     Show(ShowArguments),
-    /// Show the prices of models, or add your own
+    /// List or import model prices
     #[command(subcommand)]
     Prices(PricesCommand),
-    /// Write what Datasette needs to show the database well, and start it
+    /// Write the configuration of Datasette, and start it
+    #[command(after_help = "Example:
+  cc-etl datasette --out site --serve -- --port 8080 --open")]
     Datasette(DatasetteArguments),
     /// Print the schema
     Schema(SchemaArguments),
@@ -65,28 +81,28 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct SyncArguments {
-    /// A Claude home; may be given several times. Default: CLAUDE_CONFIG_DIR, else ~/.claude
+    /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
     #[arg(long, value_name = "DIR")]
     pub source: Vec<PathBuf>,
     /// Name of this machine in the database; default: its host name
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
-    /// Import this transcript only
+    /// Import only this transcript
     #[arg(long, value_name = "TRANSCRIPT", conflicts_with_all = ["source", "demo"])]
     pub file: Option<PathBuf>,
-    /// Import the invented home that ships with the program
+    /// Import the demo home that ships with the program
     #[arg(long, conflicts_with = "source")]
     pub demo: bool,
-    /// Make the outputs of tools searchable too, from now on; the index grows several times
+    /// Index tool results for search too, in this and later syncs; the index grows several times
     #[arg(long)]
     pub index_tool_output: bool,
     /// Threads to use; default: one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Wait while another sync is writing the database, for so many seconds or until it has finished; without it, exit with 75
+    /// Wait for another sync, at most this many seconds if given; default: exit with 75
     #[arg(long, value_name = "SECONDS")]
     pub wait: Option<Option<u64>>,
-    /// Exit with 65 if any line was rejected
+    /// Exit with 65 if a line was rejected
     #[arg(long)]
     pub strict: bool,
     /// Print the summary as JSON
@@ -96,20 +112,20 @@ pub struct SyncArguments {
 
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// Sessions to restore, with their agents; the start of an id is enough. Default: everything
+    /// Sessions to restore, by id or prefix, with their sub-agents; default: everything
     #[arg(value_name = "SESSION")]
     pub sessions: Vec<String>,
-    /// Where to write; existing files are never overwritten
+    /// Folder to write to; existing files are never overwritten
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Write older versions of rewritten files too, as NAME.version-N
+    /// Restore older versions of rewritten files too, as NAME.version-N
     #[arg(long)]
     pub all_versions: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct BackupArguments {
-    /// Where to write the copy
+    /// File to write
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Replace the file if it exists
@@ -119,148 +135,148 @@ pub struct BackupArguments {
 
 #[derive(Debug, Args)]
 pub struct CheckArguments {
-    /// Print a hash of the content of every table, the same for every database with the same content
+    /// Print a hash of each table; databases with the same content have the same hashes
     #[arg(long)]
     pub hash: bool,
-    /// Derive all tables again from the archive, in a copy beside the database, and compare: takes as long as a rebuild
+    /// Rebuild a copy of the database from the archive and compare; takes as long as a rebuild
     #[arg(long, conflicts_with = "hash")]
     pub deep: bool,
-    /// Compare with the files that are still on disk, byte for byte
+    /// Compare the archive with the files on disk, byte for byte
     #[arg(long, conflicts_with = "hash")]
     pub sources: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct DatasetteArguments {
-    /// Where to write metadata.yaml: descriptions, questions and dashboards
+    /// Folder for metadata.yaml: descriptions, questions and dashboards
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Start Datasette with it
+    /// Start Datasette
     #[arg(long)]
     pub serve: bool,
-    /// Options for Datasette, like -- --port 8080 --open
+    /// Options for Datasette
     #[arg(last = true, requires = "serve", value_name = "OPTION")]
     pub options: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
-    /// The statements themselves, or a page about them
+    /// Output format
     #[arg(long, value_enum, default_value_t = SchemaFormat::Sql)]
     pub format: SchemaFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SchemaFormat {
-    /// create statements with their comments
+    /// Create statements with their comments
     Sql,
-    /// tables, columns, views and a diagram
+    /// A page of tables, columns and views, with diagrams
     Markdown,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum PricesCommand {
-    /// List all prices; rows of yours win over built-in ones
+    /// List all prices; imported prices override built-in ones
     List(PricesListArguments),
-    /// Add prices from a file, or correct them: the cost views show it at once
+    /// Add or override prices from a file; the cost views use them at once
     ///
-    /// The file is a CSV file with a header or a JSON list of objects, with the columns of `prices list --format csv`
-    /// (model, input_usd and output_usd are needed; USD per million tokens; without valid_from a price holds for all
-    /// time), or the model_prices JSON file of LiteLLM as it is, whose prices hold from today on.
+    /// The file is CSV with a header or a JSON array of objects, with the columns of `prices list --format csv`: USD per
+    /// million tokens; model, input_usd and output_usd are required; without valid_from a price is valid for all time.
+    /// LiteLLM's model_prices JSON file is read unchanged, and its prices are valid from today.
     Import(PricesImportArguments),
 }
 
 #[derive(Debug, Args)]
 pub struct PricesListArguments {
-    /// How to print them; csv is what `prices import` reads
+    /// Output format; `prices import` reads csv
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
 
 #[derive(Debug, Args)]
 pub struct PricesImportArguments {
-    /// CSV, JSON, or LiteLLM's price file
+    /// CSV, JSON or LiteLLM's price file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The first day that the prices hold, for rows without a day of their own
+    /// First day on which prices without a valid_from are valid
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub valid_from: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct QueryArguments {
-    /// A question; `cc-etl query` lists them
+    /// Name of a question; `cc-etl query` lists them
     #[arg(value_name = "QUESTION", conflicts_with = "sql")]
     pub name: Option<String>,
-    /// A question in SQL
+    /// SQL statement to run
     #[arg(long, value_name = "TEXT")]
     pub sql: Option<String>,
-    /// The value of a parameter; may be given several times
+    /// Bind a parameter; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Leave CSV cells as they are, also those that a spreadsheet would take for a formula
+    /// Do not quote CSV cells that a spreadsheet would run as a formula
     #[arg(long)]
     pub csv_raw: bool,
-    /// Rows to print; default: 1000 in a table, else all
+    /// Print at most this many rows; default: 1000 in a table, else all
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
-    /// Seconds that the answer may take
+    /// Cancel the query after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub timeout: u64,
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("give it as name=value")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.trim_start_matches(':').to_string(), value.to_string()))
 }
 
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// What to look for: words, "a phrase", pre*, one AND two, one OR two, one NOT two
+    /// Words to search for, or an FTS5 query: "a phrase", prefix*, a AND b, a OR b, a NOT b
     #[arg(required = true, value_name = "WORDS")]
     pub words: Vec<String>,
-    /// Only in projects with this name or path, or a part of it
+    /// Only projects whose name or path contains this
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
-    /// Only from this day on
+    /// Only this day and later
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub since: Option<String>,
-    /// Only up to this day
+    /// Only this day and earlier
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub until: Option<String>,
-    /// Only what was said by one
+    /// Only one kind of text
     #[arg(long, value_enum)]
     pub role: Option<SearchRole>,
-    /// Only commands of this tool
+    /// Only calls of this tool
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
-    /// Matches to show
+    /// Show at most this many matches
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub limit: usize,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SearchRole {
-    /// What the person said
+    /// Prompts and replies
     You,
-    /// Answers
+    /// Responses
     Claude,
     /// Thinking
     Thinking,
-    /// Commands of tools
+    /// Commands in tool calls
     Command,
-    /// Outputs of tools, where they are indexed
+    /// Tool results, if indexed
     Result,
 }
 
 impl SearchRole {
-    /// The name in the statement.
+    /// The value of the statement's parameter.
     pub fn name(self) -> &'static str {
         match self {
             SearchRole::You => "you",
@@ -274,20 +290,20 @@ impl SearchRole {
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The start of a session's id
+    /// Session id, or a prefix of it
     #[arg(value_name = "SESSION")]
     pub session: Option<String>,
-    /// The session that was last at work
+    /// Print the session with the latest activity
     #[arg(long, conflicts_with = "session")]
     pub last: bool,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = ShowFormat::Markdown)]
     pub format: ShowFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ShowFormat {
-    /// To be read; tools are folded
+    /// For reading; tool calls are collapsed
     Markdown,
     /// For programs
     Json,

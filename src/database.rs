@@ -29,7 +29,7 @@ mod sqlite_file;
 pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
-use crate::format::Answer;
+use crate::format::QueryRows;
 use crate::sqlite_bulk::PAGE_BYTES;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -264,29 +264,29 @@ fn not_ours(path: &Path) -> Error {
     ))
 }
 
-/// The session whose id begins so; an error if there is none, or more than one.
-pub fn session_by_beginning(connection: &Connection, beginning: &str) -> Result<String> {
+/// The only session whose id has this prefix.
+pub fn session_by_prefix(connection: &Connection, prefix: &str) -> Result<String> {
     let mut statement = connection.prepare(statements::FIND_SESSIONS)?;
     let matching = statement
-        .query_map([beginning], |row| row.get::<_, String>(0))?
+        .query_map([prefix], |row| row.get::<_, String>(0))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     match matching.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Error::Usage(format!("no session begins with {beginning}"))),
+        [] => Err(Error::Usage(format!("no session id starts with {prefix}"))),
         [first, second, ..] => Err(Error::Usage(format!(
-            "{beginning} names more than one session, among them {first} and {second}"
+            "{prefix} matches several sessions, such as {first} and {second}"
         ))),
     }
 }
 
-/// What a statement without parameters returns.
-pub fn answer(connection: &Connection, statement: &str) -> Result<Answer> {
+/// Runs a statement without parameters.
+pub fn query_rows(connection: &Connection, statement: &str) -> Result<QueryRows> {
     let mut statement = connection.prepare(statement)?;
     let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
     let count = columns.len();
     let rows = statement.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
     let rows = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(Answer { columns, rows })
+    Ok(QueryRows { columns, rows })
 }
 
 #[cfg(test)]

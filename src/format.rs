@@ -1,40 +1,37 @@
-//! Rows of a query as text: a table for people, CSV, JSON and Markdown for others.
+//! Formats the rows of a query: as a table for people, as CSV, JSON or Markdown for programs.
 
 use crate::terminal::{self, sanitize, sanitize_json};
 use clap::ValueEnum;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
-/// The forms that rows can be printed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people: fits the terminal
+    /// Fits the terminal
     Table,
-    /// For spreadsheets
+    /// Comma-separated, with a header
     Csv,
-    /// One list of objects
+    /// One array of objects
     Json,
-    /// One object a line
+    /// One object per line
     Jsonl,
-    /// For documents
+    /// A Markdown table
     Markdown,
 }
 
-/// What a query returned.
+/// The columns and rows that a query returned.
 #[derive(Debug, Default)]
-pub struct Answer {
-    /// The names of the columns.
+pub struct QueryRows {
     pub columns: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<Value>>,
 }
 
-impl Answer {
-    /// The answer in a form. `is_raw` leaves CSV cells as they are, for programs.
+impl QueryRows {
+    /// `is_raw` leaves CSV cells unquoted that a spreadsheet would run as a formula.
     pub fn format(&self, format: Format, is_raw: bool) -> String {
         match format {
             Format::Table => terminal::table(&self.columns, &self.rows, terminal::width()),
-            // Programs get the cells as they are; a terminal would act upon them.
+            // A terminal would interpret escape sequences; programs get the cells unchanged.
             Format::Csv if terminal::is_used() => sanitize(&self.csv(is_raw)).into_owned(),
             Format::Csv => self.csv(is_raw),
             Format::Json if self.rows.is_empty() => "[]".to_string(),
@@ -45,7 +42,7 @@ impl Answer {
     }
 
     /// Keeps only these columns, in this order.
-    pub fn keep(&mut self, names: &[&str]) {
+    pub fn select(&mut self, names: &[&str]) {
         let places: Vec<usize> = names
             .iter()
             .filter_map(|name| self.columns.iter().position(|column| column == name))
@@ -59,7 +56,7 @@ impl Answer {
         }
     }
 
-    /// The rows as JSON objects, with the columns in their order.
+    /// The rows as JSON objects. A `serde_json` map would sort the columns.
     fn objects(&self, separator: &str) -> String {
         let object = |row: &Vec<Value>| {
             let entry = |(name, value): (&String, &Value)| {
@@ -111,7 +108,7 @@ impl Answer {
     }
 }
 
-/// A value as text; nothing for NULL.
+/// Converts a value to text; NULL is the empty string.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -122,7 +119,6 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// Bytes in hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -140,7 +136,7 @@ fn json(value: &Value) -> Json {
     }
 }
 
-/// A cell for a spreadsheet: a text that it would take for a formula gets a quote in front.
+/// Prefixes a cell with a quote if a spreadsheet would run it as a formula.
 fn csv_cell(value: &Value, is_raw: bool) -> String {
     match value {
         Value::Text(text)
@@ -157,8 +153,8 @@ fn csv_cell(value: &Value, is_raw: bool) -> String {
 mod tests {
     use super::*;
 
-    fn answer() -> Answer {
-        Answer {
+    fn sample() -> QueryRows {
+        QueryRows {
             columns: vec!["name".into(), "n".into()],
             rows: vec![
                 vec![Value::Text("=cmd()".into()), Value::Integer(-1)],
@@ -170,16 +166,16 @@ mod tests {
     #[test]
     fn a_cell_that_a_spreadsheet_would_run_is_quoted() {
         assert_eq!(
-            answer().format(Format::Csv, false),
+            sample().format(Format::Csv, false),
             "name,n\n'=cmd(),-1\n\"a|b\nc\","
         );
-        assert!(answer().format(Format::Csv, true).contains("\n=cmd(),"));
+        assert!(sample().format(Format::Csv, true).contains("\n=cmd(),"));
     }
 
     #[test]
     fn json_keeps_types() {
         assert_eq!(
-            answer()
+            sample()
                 .format(Format::Jsonl, false)
                 .lines()
                 .next()
@@ -189,22 +185,22 @@ mod tests {
     }
 
     #[test]
-    fn json_stays_json_and_says_what_it_said() {
+    fn json_escapes_controls_and_keeps_its_value() {
         let said = "a\u{1b}[31m\u{9b}31m\u{7f}\u{202e}b";
-        let answer = Answer {
+        let rows = QueryRows {
             columns: vec!["\u{9b}name".into()],
             rows: vec![vec![Value::Text(said.into())]],
         };
-        let printed = answer.format(Format::Json, false);
+        let printed = rows.format(Format::Json, false);
         assert!(!printed.chars().any(|c| c.is_control() && c != '\n'));
         let read: Json = serde_json::from_str(&printed).unwrap();
         assert_eq!(read[0]["\u{9b}name"], said);
     }
 
     #[test]
-    fn markdown_cells_stay_in_their_cells() {
+    fn markdown_cells_are_escaped() {
         assert_eq!(
-            answer()
+            sample()
                 .format(Format::Markdown, false)
                 .lines()
                 .last()

@@ -1,8 +1,8 @@
-//! Questions to the database: the files under queries/, and SQL that the user gives. All of it only reads.
+//! Runs read-only queries: the questions under `queries/`, and SQL from the user.
 
 use crate::database;
 use crate::error::{Error, Result};
-use crate::format::Answer;
+use crate::format::QueryRows;
 use crate::terminal::byte_size;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
@@ -15,17 +15,15 @@ use std::time::{Duration, Instant};
 /// A question that ships with the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The name of its file.
+    /// The name of its file, without the extension.
     pub name: &'static str,
-    /// What it asks.
     pub title: &'static str,
-    /// How to read the answer.
     pub how_to_read: &'static str,
-    /// Its parameters: name and meaning.
+    /// Name and meaning.
     pub parameters: Vec<(&'static str, &'static str)>,
-    /// The column that is shown as a bar too.
+    /// The column to draw a bar for.
     pub bar: Option<&'static str>,
-    /// The statement, with its head.
+    /// The statement, with its header.
     pub sql: &'static str,
 }
 
@@ -37,14 +35,13 @@ pub fn questions() -> Vec<Question> {
         .collect()
 }
 
-/// The question of a name.
 pub fn find(name: &str) -> Option<Question> {
     questions()
         .into_iter()
         .find(|question| question.name == name)
 }
 
-/// Reads the head of a question: a title, how to read the answer, and the parameters.
+/// Parses the header of a question.
 fn parse(file: &'static str, sql: &'static str) -> Question {
     let mut question = Question {
         name: file.trim_end_matches(".sql"),
@@ -71,12 +68,12 @@ fn parse(file: &'static str, sql: &'static str) -> Question {
     question
 }
 
-/// Opens a database so that SQL can do nothing but read it: a connection that only reads still lets `vacuum into` and
-/// `attach` write files.
+/// Opens a database for untrusted SQL. The authorizer allows only reads: `vacuum into` and `attach` write files even on a
+/// read-only connection.
 pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
     let mut connection = database::open_read_only(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, ANSWER_BYTES as i32)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, RESULT_BYTES as i32)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
     connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
@@ -85,7 +82,7 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
         AuthAction::Function { function_name } if function_name != "load_extension" => {
             Authorization::Allow
         }
-        // The full-text index asks whether it has changed.
+        // FTS5 checks whether its index has changed.
         AuthAction::Pragma {
             pragma_name: "data_version",
             pragma_value: None,
@@ -97,80 +94,79 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
     Ok(connection)
 }
 
-/// An answer, and any value on the way to it, may take so much memory.
-const ANSWER_BYTES: usize = 512 << 20;
+/// Limit of the memory of all rows, and of each value that SQLite computes.
+const RESULT_BYTES: usize = 512 << 20;
 
-/// The pattern of LIKE and GLOB may be so long: SQLite compares it with a text at every place of it.
+/// Limit of LIKE and GLOB patterns: matching can take time proportional to pattern times string.
 const PATTERN_BYTES: i32 = 1000;
 
-/// The same as [`open`] and [`ask`], but it never takes much longer than the timeout: SQLite looks at the clock between
-/// its steps only, and one call of a function on long strings is a single step. The thread it is left in ends with the
-/// program.
-pub fn ask_within(
+/// Opens a database and runs a query, and returns soon after the timeout in any case: SQLite calls the progress handler
+/// only between virtual machine instructions, and one function call on long strings is a single instruction. Such a call
+/// keeps its thread until the program exits.
+pub fn run_with_timeout(
     timeout: Duration,
     path: &Path,
     sql: &str,
     parameters: &[(String, String)],
     limit: Option<usize>,
-) -> Result<(Answer, bool)> {
+) -> Result<(QueryRows, bool)> {
     const GRACE: Duration = Duration::from_millis(500);
     let (sender, receiver) = sync_channel(1);
     let (path, sql, parameters) = (path.to_path_buf(), sql.to_string(), parameters.to_vec());
-    let asking = std::thread::Builder::new().spawn(move || {
-        let answer =
-            open(&path, timeout).and_then(|connection| ask(&connection, &sql, &parameters, limit));
-        // Nobody waits for it after the timeout.
-        let _ = sender.send(answer);
+    let spawned = std::thread::Builder::new().spawn(move || {
+        let result =
+            open(&path, timeout).and_then(|connection| run(&connection, &sql, &parameters, limit));
+        // After the timeout the receiver is gone.
+        let _ = sender.send(result);
     });
-    asking.map_err(Error::io("a thread for the query"))?;
+    spawned.map_err(Error::io("a thread for the query"))?;
     match receiver.recv_timeout(timeout.saturating_add(GRACE)) {
-        Ok(answer) => answer,
+        Ok(result) => result,
         Err(RecvTimeoutError::Timeout) => Err(too_long()),
         Err(RecvTimeoutError::Disconnected) => panic!("the query panicked"),
     }
 }
 
-/// Asks: one statement, its parameters bound. At most `limit` rows come back, and whether there were more.
-pub fn ask(
+/// Runs one statement. Returns at most `limit` rows, and whether there are more.
+pub fn run(
     connection: &Connection,
     sql: &str,
     parameters: &[(String, String)],
     limit: Option<usize>,
-) -> Result<(Answer, bool)> {
+) -> Result<(QueryRows, bool)> {
     let mut statement = prepare(connection, sql)?;
     bind(&mut statement, parameters)?;
     let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
     let count = columns.len();
     let mut rows = statement.raw_query();
-    let mut answer = Answer {
+    let mut result = QueryRows {
         columns,
         rows: Vec::new(),
     };
     let mut bytes = 0;
     loop {
         match rows.next().map_err(|error| explain(&error))? {
-            None => return Ok((answer, false)),
-            Some(_) if limit.is_some_and(|limit| answer.rows.len() >= limit) => {
-                return Ok((answer, true));
+            None => return Ok((result, false)),
+            Some(_) if limit.is_some_and(|limit| result.rows.len() >= limit) => {
+                return Ok((result, true));
             }
             Some(row) => {
                 let values: rusqlite::Result<Vec<Value>> =
                     (0..count).map(|column| row.get(column)).collect();
                 let values = values?;
                 bytes += values.iter().map(memory).sum::<usize>();
-                if bytes > ANSWER_BYTES {
+                if bytes > RESULT_BYTES {
                     return Err(Error::Usage(format!(
-                        "the answer is larger than {}; ask for less, or give --rows N",
-                        byte_size(ANSWER_BYTES as u64)
+                        "the result is larger than {}; limit it with --rows N",
+                        byte_size(RESULT_BYTES as u64)
                     )));
                 }
-                answer.rows.push(values);
+                result.rows.push(values);
             }
         }
     }
 }
 
-/// The memory that a value takes.
 fn memory(value: &Value) -> usize {
     size_of::<Value>()
         + match value {
@@ -182,7 +178,9 @@ fn memory(value: &Value) -> usize {
 
 fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
     connection.prepare(sql).map_err(|error| match error {
-        rusqlite::Error::MultipleStatement => Error::Usage("one statement at a time".to_string()),
+        rusqlite::Error::MultipleStatement => {
+            Error::Usage("only one statement can be run".to_string())
+        }
         other => explain(&other),
     })
 }
@@ -196,14 +194,14 @@ fn bind(statement: &mut Statement<'_>, parameters: &[(String, String)]) -> Resul
                 .flatten()
         });
         match place {
-            // A number is bound as one, so that it can be compared with columns that are numbers.
+            // Text never equals a number in a strict table, so numbers are bound as numbers.
             Some(place) => match value.parse::<i64>() {
                 Ok(number) => statement.raw_bind_parameter(place, number)?,
                 Err(_) => statement.raw_bind_parameter(place, value)?,
             },
             None => {
                 return Err(Error::Usage(format!(
-                    "the question has no parameter :{name}"
+                    "the statement has no parameter :{name}"
                 )));
             }
         }
@@ -212,10 +210,9 @@ fn bind(statement: &mut Statement<'_>, parameters: &[(String, String)]) -> Resul
 }
 
 fn too_long() -> Error {
-    Error::Usage("the query takes too long; give it more time with --timeout SECONDS".to_string())
+    Error::Usage("the query timed out; allow more time with --timeout SECONDS".to_string())
 }
 
-/// What went wrong, in words that help.
 fn explain(error: &rusqlite::Error) -> Error {
     let text = match error {
         rusqlite::Error::SqlInputError {
@@ -236,7 +233,8 @@ fn explain(error: &rusqlite::Error) -> Error {
             }
             Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) => {
                 return Error::Usage(
-                    "only questions are allowed here: nothing can be written or opened".to_string(),
+                    "only reading is allowed: this statement writes, attaches or changes settings"
+                        .to_string(),
                 );
             }
             _ => other.to_string(),
@@ -250,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_question_has_a_title_and_says_how_to_read_the_answer() {
+    fn every_question_has_a_title_and_explains_its_rows() {
         let questions = questions();
         assert!(questions.len() >= 30);
         for question in questions {
@@ -278,7 +276,7 @@ mod tests {
                 if let Some(name) = word.strip_prefix(':').filter(|name| !name.is_empty()) {
                     assert!(
                         question.parameters.iter().any(|(known, _)| *known == name),
-                        "{}: :{name} is not explained",
+                        "{}: :{name} has no description",
                         question.name
                     );
                 }

@@ -270,7 +270,7 @@ fn check_finds_archived_bytes_that_were_written_over_though_their_hash_fits() {
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout);
     assert!(
-        told.contains("FAILED  archived bytes were only ever added to"),
+        told.contains("FAILED  archived versions match their running hashes"),
         "{told}"
     );
     // What the file holds is not archived there, so the next sync begins another version.

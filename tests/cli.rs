@@ -422,7 +422,7 @@ fn check_finds_what_is_wrong() {
         ),
         (
             "update archive_chunks set content = x'00' where archive_chunk_id = 1",
-            "the archive can be read",
+            "archived chunks match their hashes",
         ),
         (
             "delete from archive_chunks where archive_chunk_id = 1",
@@ -430,7 +430,7 @@ fn check_finds_what_is_wrong() {
         ),
         (
             "update messages set session_id = 'nobody'",
-            "foreign keys are true",
+            "foreign keys are valid",
         ),
         (
             "update files set line_count = line_count + 1",

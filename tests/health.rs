@@ -1,4 +1,4 @@
-//! What `check`, `status` and `doctor` say of a database that is well, and of one that is not.
+//! `check`, `status` and `doctor`, on sound and on damaged databases.
 
 mod sandbox;
 
@@ -35,18 +35,18 @@ fn failed(sandbox: &Sandbox, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_deep_check_finds_rows_that_the_archive_does_not_give() {
+fn a_deep_check_finds_rows_that_differ_from_the_archive() {
     let sandbox = synced();
     sandbox.ok(&["check", "--deep"]);
     tamper(&sandbox, "update messages set cwd = '/elsewhere'");
     sandbox.check();
     let found = failed(&sandbox, &["check", "--deep"]);
     assert!(
-        found.contains("FAILED  the tables are what the archive gives")
+        found.contains("FAILED  the tables match a rebuild from the archive")
             && found.contains("messages: 1 rows"),
         "{found}"
     );
-    // It only looks.
+    // It repairs nothing.
     assert_eq!(sandbox.query("select cwd from messages"), ["/elsewhere"]);
     let left = fs::read_dir(sandbox.path(".")).unwrap();
     assert!(
@@ -56,7 +56,7 @@ fn a_deep_check_finds_rows_that_the_archive_does_not_give() {
 }
 
 #[test]
-fn a_deep_check_finds_an_index_that_is_not_of_the_texts() {
+fn a_deep_check_finds_an_index_that_differs_from_the_texts() {
     let sandbox = synced();
     tamper(
         &sandbox,
@@ -65,7 +65,7 @@ fn a_deep_check_finds_an_index_that_is_not_of_the_texts() {
     );
     let found = failed(&sandbox, &["check", "--deep"]);
     assert!(
-        found.contains("FAILED  the search index is that of the texts"),
+        found.contains("FAILED  the search index matches the texts"),
         "{found}"
     );
 }
@@ -76,7 +76,7 @@ fn the_files_on_disk_are_compared_byte_for_byte() {
     sandbox.write("projects/-w/second.jsonl", line("u2"));
     sandbox.sync();
     sandbox.ok(&["check", "--sources"]);
-    // Other bytes, and the file system says nothing of it.
+    // Other bytes with the same size and modification time.
     let file = sandbox.home().join(FILE);
     let modified = fs::metadata(&file).unwrap().modified().unwrap();
     fs::write(&file, line("u9")).unwrap();
@@ -91,22 +91,22 @@ fn the_files_on_disk_are_compared_byte_for_byte() {
     sandbox.check();
     let found = failed(&sandbox, &["check", "--sources"]);
     for finding in [
-        "000001.jsonl: other bytes than those that were read",
+        "000001.jsonl: differs from the archived bytes",
         &format!("second.jsonl: {} bytes are new", line("u3").len()),
-        "third.jsonl: never read",
+        "third.jsonl: never imported",
         "cc-etl sync",
     ] {
         assert!(found.contains(finding), "{finding}\n{found}");
     }
     sandbox.sync();
     sandbox.ok(&["check", "--sources"]);
-    // What is gone is kept, and no fault.
+    // A deleted file is not a finding.
     fs::remove_file(&file).unwrap();
     sandbox.ok(&["check", "--sources"]);
 }
 
 #[test]
-fn status_tells_what_is_new() {
+fn status_shows_what_is_new() {
     let sandbox = synced();
     let status = sandbox.ok(&["status"]);
     assert!(
@@ -121,16 +121,16 @@ fn status_tells_what_is_new() {
 }
 
 #[test]
-fn the_doctor_tells_what_is_at_risk_and_what_helps() {
+fn doctor_diagnoses_risks_and_suggests_fixes() {
     let sandbox = synced();
-    let well = sandbox.ok(&["doctor"]);
-    assert!(well.contains("nothing is at risk"), "{well}");
+    let sound = sandbox.ok(&["doctor"]);
+    assert!(sound.contains("nothing is at risk"), "{sound}");
     assert!(
-        well.contains("after 30 days: 0 files") && well.contains("SQLite 3."),
-        "{well}"
+        sound.contains("after 30 days: 0 files") && sound.contains("SQLite 3."),
+        "{sound}"
     );
 
-    // A transcript that will be deleted in a day and is not in the database, and a setting that hastens it.
+    // A transcript that will be deleted in a day and is not in the database, and a setting that shortens the time.
     let old = sandbox.write("projects/-w/old.jsonl", line("u2"));
     let four_days = Duration::from_secs(4 * 86_400);
     File::options()
@@ -149,29 +149,29 @@ fn the_doctor_tells_what_is_at_risk_and_what_helps() {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(sandbox.database(), fs::Permissions::from_mode(0o644)).unwrap();
     }
-    let told = sandbox.ok(&["doctor"]);
-    assert!(told.contains("after 5 days: 3 files"), "{told}");
+    let report = sandbox.ok(&["doctor"]);
+    assert!(report.contains("after 5 days: 3 files"), "{report}");
     assert!(
-        told.contains("2 of them") && told.contains("are not in the database"),
-        "{told}"
+        report.contains("2 of them") && report.contains("are not imported"),
+        "{report}"
     );
-    assert!(told.contains("cc-etl sync"), "{told}");
+    assert!(report.contains("cc-etl sync"), "{report}");
     #[cfg(unix)]
-    assert!(told.contains("chmod 600 "), "{told}");
+    assert!(report.contains("chmod 600 "), "{report}");
 
     sandbox.sync();
-    let told = sandbox.ok(&["doctor"]);
-    assert!(told.contains("all of them are in the database"), "{told}");
+    let report = sandbox.ok(&["doctor"]);
+    assert!(report.contains("all of them are imported"), "{report}");
     assert!(
-        told.contains("1 torn_record") && told.contains("from-the-future"),
-        "{told}"
+        report.contains("1 torn_record") && report.contains("from-the-future"),
+        "{report}"
     );
 
     sandbox.write("settings.json", "{\"cleanupPeriodDays\": 0}");
     assert!(sandbox.ok(&["doctor"]).contains("writes no transcripts"));
     fs::remove_file(sandbox.database()).unwrap();
-    let told = sandbox.ok(&["doctor"]);
-    assert!(told.contains("there is no database"), "{told}");
+    let report = sandbox.ok(&["doctor"]);
+    assert!(report.contains("there is no database"), "{report}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_script_that_fails_costs_only_its_tables_and_the_next_sync_tries_again() {
 }
 
 #[test]
-fn to_derive_everything_again_changes_nothing() {
+fn deriving_everything_again_changes_nothing() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["sync", "--demo"]);
     let hash = sandbox.hash();

@@ -1,4 +1,4 @@
-//! Asking, searching and reading.
+//! The commands that read: query, search, show.
 
 mod sandbox;
 
@@ -120,14 +120,14 @@ fn words_are_found_where_they_were_said() {
     assert!(
         sandbox
             .ok(&["search", "helper", "--project", "star-map"])
-            .contains("nothing says")
+            .contains("no match")
     );
     assert!(
         sandbox
             .ok(&["search", "helper", "--until", "2020-01-01"])
-            .contains("nothing says")
+            .contains("no match")
     );
-    // What is no query is looked for as it is.
+    // An invalid FTS5 query is searched for literally.
     assert!(sandbox.ok(&["search", "money.ts"]).contains("[money.ts]"));
     let json = sandbox.ok(&["search", "helper", "--format", "json"]);
     assert!(
@@ -146,11 +146,7 @@ fn the_output_of_tools_can_be_searched_on_request() {
     let line = r#"{"parentUuid":null,"uuid":"a","type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a rare word: xylophone"}]}}"#;
     sandbox.write("projects/-w/a.jsonl", format!("{line}\n"));
     sandbox.sync();
-    assert!(
-        sandbox
-            .ok(&["search", "xylophone"])
-            .contains("nothing says")
-    );
+    assert!(sandbox.ok(&["search", "xylophone"]).contains("no match"));
     sandbox.sync_with(&["--index-tool-output"]);
     sandbox.check();
     assert!(
@@ -158,7 +154,7 @@ fn the_output_of_tools_can_be_searched_on_request() {
             .ok(&["search", "xylophone", "--role", "result"])
             .contains("[xylophone]")
     );
-    // From then on without asking again.
+    // Later syncs keep the setting.
     sandbox.write(
         "projects/-w/b.jsonl",
         format!(
@@ -206,7 +202,7 @@ fn the_index_is_filled_again_when_the_view_of_searchable_texts_changes() {
     sandbox.ok(&["check", "--deep"]);
     assert!(sandbox.ok(&["search", "dulcimer"]).contains("[dulcimer]"));
     for word in ["zither", "xylophone"] {
-        assert!(sandbox.ok(&["search", word]).contains("nothing says"));
+        assert!(sandbox.ok(&["search", word]).contains("no match"));
     }
 }
 
@@ -296,7 +292,7 @@ fn sql_can_do_nothing_but_read() {
 }
 
 #[test]
-fn an_answer_without_bounds_is_stopped() {
+fn a_result_that_is_too_large_is_refused() {
     let sandbox = demo();
     for sql in [
         "with recursive a(n) as (select 1 union all select n + 1 from a) select randomblob(1000000) from a",
@@ -309,7 +305,7 @@ fn an_answer_without_bounds_is_stopped() {
 }
 
 #[test]
-fn a_question_without_end_is_stopped() {
+fn an_endless_query_times_out() {
     let sandbox = demo();
     let endless =
         "with recursive a(n) as (select 1 union all select n + 1 from a) select count(*) from a";
@@ -336,11 +332,11 @@ fn the_timeout_holds_within_one_call_of_a_function() {
         let seconds = begun.elapsed().as_secs_f64();
         assert!(seconds < 4.0, "{slow}: {seconds} s");
         if output.status.code() != Some(0) {
-            let told = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{told}");
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{message}");
             assert!(
-                told.contains("--timeout") || told.contains("too complex"),
-                "{told}"
+                message.contains("--timeout") || message.contains("too complex"),
+                "{message}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! `cc-etl backup`: a copy of the database that is whole, whoever writes to it meanwhile.
+//! `cc-etl backup`: writes a consistent copy of the database, also during a sync.
 
 use super::{database_path, print};
 use crate::cli::{BackupArguments, Global};
@@ -9,7 +9,6 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 
-/// Writes the copy, checks it, and puts it in its place.
 pub fn run(global: &Global, arguments: &BackupArguments) -> Result<()> {
     let connection = database::open_older_read_only(&database_path(global)?)?;
     write(&connection, &arguments.file, arguments.overwrite)?;
@@ -17,19 +16,19 @@ pub fn run(global: &Global, arguments: &BackupArguments) -> Result<()> {
     match global.quiet {
         true => Ok(()),
         false => print(&sanitize(&format!(
-            "{}: {}, checked; it can be used in place of the database",
+            "{}: {}, verified; use it with --db",
             arguments.file.display(),
             byte_size(size.len())
         ))),
     }
 }
 
-/// Writes a copy of a database. It is written beside its place, so that what is there stays until it is whole.
+/// Writes a copy of a database to a temporary file, verifies it, and renames it to the target.
 pub fn write(connection: &Connection, target: &Path, may_overwrite: bool) -> Result<()> {
     match fs::symlink_metadata(target) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(Error::Usage(format!(
-                "{} is a link or a folder; name a file",
+                "{} is not a regular file; name another file",
                 target.display()
             )));
         }
@@ -72,7 +71,7 @@ pub fn write(connection: &Connection, target: &Path, may_overwrite: bool) -> Res
 
 fn exists(target: &Path) -> Error {
     Error::Usage(format!(
-        "{} exists; name another file, or say --overwrite",
+        "{} exists; name another file, or give --overwrite",
         target.display()
     ))
 }

@@ -1,4 +1,4 @@
-//! `cc-etl check`: proves that the database is whole. It only reads, and never repairs.
+//! `cc-etl check`: verifies the database. It only reads, and never repairs.
 
 use super::sync::host_name;
 use super::{database_path, print, rebuild};
@@ -22,11 +22,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// Runs every check, or prints the hashes.
 pub fn run(global: &Global, arguments: &CheckArguments) -> Result<()> {
     let path = database_path(global)?;
     check(global, arguments, &path).map_err(|error| match &error {
-        // So damaged that it cannot be looked at any further.
+        // Too damaged to open or to begin a transaction.
         Error::Database(cause)
             if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
         {
@@ -43,8 +42,8 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
         return print_hashes(&connection);
     }
     let mut failed = 0;
-    let mut say = |name: &str, findings: Result<Vec<String>>| -> Result<()> {
-        // What cannot even be read is a finding too.
+    let mut report = |name: &str, findings: Result<Vec<String>>| -> Result<()> {
+        // Damage that makes a statement fail is a finding too.
         let findings = match findings {
             Err(Error::Database(error)) => vec![error.to_string()],
             findings => findings?,
@@ -64,34 +63,34 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
             more => print(&format!("        and {} more", grouped(more as i64))),
         }
     };
-    // All that is looked at is of one moment, whoever writes meanwhile.
+    // All checks read one snapshot, also during a sync.
     connection.execute_batch("begin")?;
-    say("SQLite finds the file intact", integrity(&connection))?;
-    say("foreign keys are true", foreign_keys(&connection))?;
-    say(
-        "the archive can be read and is what was read",
+    report("SQLite finds the file intact", integrity(&connection))?;
+    report("foreign keys are valid", foreign_keys(&connection))?;
+    report(
+        "archived chunks match their hashes",
         damaged_chunks(&connection),
     )?;
-    say(
-        "archived bytes were only ever added to",
+    report(
+        "archived versions match their running hashes",
         rewritten_versions(&connection),
     )?;
     for (file, statement) in CHECKS {
-        say(file.trim_end_matches(".sql"), rows(&connection, statement))?;
+        report(file.trim_end_matches(".sql"), rows(&connection, statement))?;
     }
     if arguments.sources {
-        say(
+        report(
             "every byte on disk is in the database",
             unsynced(&connection),
         )?;
     }
     let (connection, unaccounted) = unaccounted(connection);
-    say("every byte is a row or a rejected line", unaccounted)?;
+    report("every byte is a row or a rejected line", unaccounted)?;
     connection.execute_batch("commit")?;
     if arguments.deep {
-        let (index, tables) = derived_again(&connection, path);
-        say("the search index is that of the texts", index)?;
-        say("the tables are what the archive gives", tables)?;
+        let (index, tables) = compare_with_rebuild(&connection, path);
+        report("the search index matches the texts", index)?;
+        report("the tables match a rebuild from the archive", tables)?;
     }
     match failed {
         0 => Ok(()),
@@ -102,7 +101,7 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
     }
 }
 
-/// So many findings of one check are shown.
+/// Limit of the findings printed for each check.
 const SHOWN: usize = 10;
 
 fn print_hashes(connection: &Connection) -> Result<()> {
@@ -146,7 +145,7 @@ fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
         let problem = match archive::unpack(content, byte_length) {
             Err(error) => error.to_string(),
             Ok(bytes) if Ok(&archive::hash(&bytes)[..]) != row.get_ref(5)?.as_blob() => {
-                "other bytes".to_string()
+                "its bytes do not match its hash".to_string()
             }
             Ok(_) => continue,
         };
@@ -157,8 +156,8 @@ fn damaged_chunks(connection: &Connection) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// The versions of files whose chunks do not give their running hash: a sync extends that only by chunks that begin with
-/// the bytes of those they replace, so a chunk was lost or written over in some other way.
+/// The file versions whose chunks do not match their running hash. A sync extends that hash only by chunks that start with
+/// the bytes of those they replace, so a mismatch means that something else removed or overwrote a chunk.
 fn rewritten_versions(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(sql::ALL_RUNNING_HASHES)?;
     let mut versions = statement.query([])?;
@@ -171,14 +170,14 @@ fn rewritten_versions(connection: &Connection) -> Result<Vec<String>> {
         if archive::running_hash(&chunks) != row.get(3)? {
             let (path, generation): (String, i64) = (row.get(1)?, row.get(2)?);
             findings.push(format!(
-                "{path} version {generation}: its chunks are not those that were archived"
+                "{path} version {generation}: its chunks do not match its running hash"
             ));
         }
     }
     Ok(findings)
 }
 
-/// Takes every archived line apart again, and compares where its records and fragments stand with the rows.
+/// Parses every archived line again, and compares the offsets of its records and fragments with the rows.
 fn unaccounted(connection: Connection) -> (Connection, Result<Vec<String>>) {
     let files = match rebuild::archived_files(&connection) {
         Ok(files) => files,
@@ -192,14 +191,14 @@ fn unaccounted(connection: Connection) -> (Connection, Result<Vec<String>>) {
         .collect();
     let connection = Arc::into_inner(shared).map(Mutex::into_inner);
     let Some(Ok(connection)) = connection else {
-        unreachable!("no thread has it any more, and none panicked");
+        unreachable!("the threads have ended, and none panicked");
     };
     let findings: Result<Vec<Option<String>>> = findings.into_iter().collect();
     let findings = findings.map(|found| found.into_iter().flatten().collect());
     (connection, findings)
 }
 
-/// A record or a rejected fragment: where it stands, and a hash of the bytes of the latter.
+/// The offset of a record or a rejected fragment, and the hash of a fragment's bytes.
 type Piece = (i64, Option<[u8; 32]>);
 
 fn unaccounted_in(
@@ -212,7 +211,7 @@ fn unaccounted_in(
         connection: shared.clone(),
         file_id,
     });
-    let say = |what: String| {
+    let finding = |what: String| {
         Ok(Some(format!(
             "{} version {}: {what}",
             version.path, version.generation
@@ -222,7 +221,7 @@ fn unaccounted_in(
     for position in 0..size.div_ceil(CHUNK_BYTES) {
         let section = match read_section(&bytes, position, size, 0) {
             Ok(section) => section,
-            Err(error) => return say(error.to_string()),
+            Err(error) => return finding(error.to_string()),
         };
         let (rows, _) = normalize(&section, &version.place, None);
         let records = rows.messages.iter().map(|rows| rows.message.byte_offset);
@@ -239,29 +238,31 @@ fn unaccounted_in(
     let (parsed, mut found) = pieces(shared, file_id)?;
     expected.sort_unstable();
     found.sort_unstable();
-    // What stands behind the rows is the last line, still without its end: it has a row when the file was read up to there,
-    // and none when a sync was stopped in between.
+    // After the parsed bytes only a last line without its newline can follow. It has no row if a sync was stopped before it
+    // read to the end of the file.
     if found.last().is_none_or(|(offset, _)| *offset < parsed) {
         expected.retain(|(offset, _)| *offset < parsed);
     }
     let first = expected.iter().zip(&found).find(|(a, b)| a != b);
     match (first, expected.len() == found.len()) {
         (None, true) => Ok(None),
-        (first, _) => say(format!(
+        (first, _) => finding(format!(
             "{} records and fragments are in the archive, {} in the tables{}",
             grouped(expected.len() as i64),
             grouped(found.len() as i64),
             first.map_or(String::new(), |(a, b)| format!(
-                ", not the same from byte {} on",
+                "; they differ from byte {}",
                 grouped(a.0.min(b.0))
             ))
         )),
     }
 }
 
-/// Up to where a file has become rows, and the pieces that it became.
+/// The number of parsed bytes of a file, and the pieces in the tables.
 fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)> {
-    let connection = shared.lock().expect("no thread panics while it reads");
+    let connection = shared
+        .lock()
+        .expect("no thread panics while it holds the lock");
     let parsed = connection
         .prepare_cached(sql::FIND_PARSED_BYTES)?
         .query_row([file_id], |row| row.get(0))?;
@@ -273,7 +274,7 @@ fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)>
     Ok((parsed, pieces.collect::<rusqlite::Result<_>>()?))
 }
 
-/// What the files that are still there hold and the database does not.
+/// Files on disk whose bytes are not all in the database.
 fn unsynced(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
@@ -283,10 +284,8 @@ fn unsynced(connection: &Connection) -> Result<Vec<String>> {
             let size = file.version.stat.map_or(0, |stat| stat.size);
             let state = match file.version.file_id {
                 Some(_) => format!("{} bytes are new", grouped_bytes(size - file.version.size)),
-                None if file.version.generation > 1 => {
-                    "other bytes than those that were read".into()
-                }
-                None => "never read".to_string(),
+                None if file.version.generation > 1 => "differs from the archived bytes".into(),
+                None => "never imported".to_string(),
             };
             findings.push(format!("{}: {state}", file.absolute.display()));
         }
@@ -294,7 +293,7 @@ fn unsynced(connection: &Connection) -> Result<Vec<String>> {
         findings.extend(problems.map(ToString::to_string));
     }
     if !findings.is_empty() {
-        findings.push("cc-etl sync imports what is new".to_string());
+        findings.push("import them with cc-etl sync".to_string());
     }
     Ok(findings)
 }
@@ -303,8 +302,8 @@ fn grouped_bytes(bytes: u64) -> String {
     grouped(bytes.cast_signed())
 }
 
-/// Derives everything again in a copy, and tells what is not as it was: of the search index, and of the tables.
-fn derived_again(
+/// Rebuilds a copy, and returns the differences of the search index and of the tables.
+fn compare_with_rebuild(
     connection: &Connection,
     path: &Path,
 ) -> (Result<Vec<String>>, Result<Vec<String>>) {
@@ -315,13 +314,15 @@ fn derived_again(
     let copy = folder.0.path().join("copy.db");
     let copied = copy_to(connection, &copy);
     match copied {
-        Ok(copied) => (other_words(&copied), other_tables(&copied, &copy)),
+        Ok(copied) => (
+            index_differences(&copied),
+            table_differences(&copied, &copy),
+        ),
         Err(error) => (Err(error), Ok(Vec::new())),
     }
 }
 
-/// A folder for the copy, and what marks it as used. Next to the database there is the same disk, and only its owner can
-/// read it there.
+/// A private folder for the copy, and the lock that marks it as used. It is next to the database, to be on the same disk.
 fn working_folder(path: &Path) -> Result<(TempDir, File)> {
     const PREFIX: &str = ".cc-etl-check-";
     let parent = database::folder_of(path);
@@ -341,26 +342,25 @@ fn copy_to(connection: &Connection, copy: &Path) -> Result<Connection> {
     database::open(copy)
 }
 
-/// The tables that are not the same when they are derived again.
-fn other_tables(copied: &Connection, copy: &Path) -> Result<Vec<String>> {
+fn table_differences(copied: &Connection, copy: &Path) -> Result<Vec<String>> {
     let before = hash::tables(copied)?;
     rebuild::derive(copied, copy, true)?;
     let after = hash::tables(copied)?;
     let pairs = before.iter().zip(&after);
     let differences = pairs.filter(|(before, after)| before.hash != after.hash);
-    let told = differences.map(|(before, after)| {
+    let findings = differences.map(|(before, after)| {
         format!(
-            "{}: {} rows, derived again {} rows, and they are not the same",
+            "{}: {} rows differ from the {} rows of a rebuild",
             before.name,
             grouped(before.rows),
             grouped(after.rows)
         )
     });
-    Ok(told.collect())
+    Ok(findings.collect())
 }
 
-/// Whether the full-text index holds other words than the texts. SQLite's own check does not know of rows without text.
-fn other_words(copied: &Connection) -> Result<Vec<String>> {
+/// Compares the words of the full-text index. FTS5's own integrity check does not support rows without text.
+fn index_differences(copied: &Connection) -> Result<Vec<String>> {
     copied.execute_batch(
         "create virtual table temp.indexed_words using fts5vocab('main', 'search', 'instance')",
     )?;
@@ -376,16 +376,16 @@ fn other_words(copied: &Connection) -> Result<Vec<String>> {
     Ok(match before == after {
         true => Vec::new(),
         false => vec![format!(
-            "{} words are in the index, {} in the texts, and they are not the same",
+            "the {} words of the index differ from the {} words of the texts",
             grouped(before.0),
             grouped(after.0)
         )],
     })
 }
 
-/// The rows of a statement, one line each.
+/// Formats each row of a statement as a line.
 fn rows(connection: &Connection, statement: &str) -> Result<Vec<String>> {
-    let answer = database::answer(connection, statement)?;
+    let result = database::query_rows(connection, statement)?;
     let line = |row: &Vec<Value>| row.iter().map(text).collect::<Vec<_>>().join("  ");
-    Ok(answer.rows.iter().map(line).collect())
+    Ok(result.rows.iter().map(line).collect())
 }

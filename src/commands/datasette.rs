@@ -1,4 +1,4 @@
-//! `cc-etl datasette`: writes what Datasette needs to show the database well, and starts it.
+//! `cc-etl datasette`: writes the configuration of Datasette, and starts it.
 
 use super::{database_path, print};
 use crate::cli::{DatasetteArguments, Global};
@@ -10,16 +10,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// What is needed to start it.
 const INSTALL: &str = "pip install 'datasette<1' datasette-dashboards";
 
-/// Writes the page, then starts Datasette or says how to.
+/// Writes `metadata.yaml`, then starts Datasette or prints the command that does.
 pub fn run(global: &Global, arguments: &DatasetteArguments) -> Result<()> {
     let path = database_path(global)?;
     database::open_read_only(&path)?;
     fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
     let page = arguments.out.join("metadata.yaml");
-    // Datasette calls a database by the name of its file.
+    // Datasette names a database after its file.
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     write_private(&page, &datasette::metadata(&name))?;
 
@@ -34,7 +33,7 @@ pub fn run(global: &Global, arguments: &DatasetteArguments) -> Result<()> {
             ))),
         };
     }
-    // Canned queries are configuration since 1.0.
+    // Since 1.0 canned queries are read from the configuration file.
     if version()?.starts_with("1.") {
         command.arg("-c").arg(&page);
     }
@@ -42,21 +41,21 @@ pub fn run(global: &Global, arguments: &DatasetteArguments) -> Result<()> {
     let status = command.status().map_err(not_there)?;
     match status.success() {
         true => Ok(()),
-        false => Err(Error::Unusable(format!("datasette ended with {status}"))),
+        false => Err(Error::Unusable(format!("datasette exited with {status}"))),
     }
 }
 
 fn command(path: &Path, page: &Path) -> Command {
     let mut command = Command::new("datasette");
     command.arg("serve").arg(path).arg("-m").arg(page);
-    // Looking for facets in every column of a large table takes longer than the page.
+    // Suggesting facets scans every column of a large table.
     command.args(["--setting", "suggest_facets", "off"]);
-    // A long prompt would push everything else off the page.
+    // A long prompt would fill the page.
     command.args(["--setting", "truncate_cells_html", "200"]);
     command
 }
 
-/// The version of the Datasette that is installed.
+/// The version of the installed Datasette.
 fn version() -> Result<String> {
     let output = Command::new("datasette").arg("--version").output();
     let output = output.map_err(not_there)?;
@@ -70,11 +69,11 @@ fn version() -> Result<String> {
 
 fn not_there(error: std::io::Error) -> Error {
     Error::Usage(format!(
-        "datasette cannot be started ({error}); install it with: {INSTALL}"
+        "cannot start datasette: {error}; install it with: {INSTALL}"
     ))
 }
 
-/// The command as one would type it.
+/// Formats a command for a POSIX shell.
 fn shell_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| {
@@ -88,7 +87,7 @@ fn shell_line(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a file that only its owner can read.
+/// Writes a file with mode 0600.
 fn write_private(path: &Path, content: &str) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

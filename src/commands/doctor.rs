@@ -1,4 +1,4 @@
-//! `cc-etl doctor`: what is at risk, each with the command that helps.
+//! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
 use super::sync::host_name;
 use super::{database_path, print, status};
@@ -15,7 +15,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Looks at the homes, the database and the machine.
 pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
     let mut findings = Findings::default();
@@ -27,12 +26,12 @@ pub fn run(global: &Global) -> Result<()> {
         }
     };
     for home in homes(connection.as_ref())? {
-        look_at_home(&home, connection.as_ref(), &mut findings)?;
+        inspect_home(&home, connection.as_ref(), &mut findings)?;
     }
     if let Some(connection) = &connection {
-        look_at_content(connection, &mut findings)?;
+        inspect_content(connection, &mut findings)?;
     }
-    look_at_files(&path, &mut findings);
+    inspect_files(&path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));
     for line in findings.lines {
         print(&sanitize(&line))?;
@@ -44,7 +43,6 @@ pub fn run(global: &Global) -> Result<()> {
     }
 }
 
-/// What was found, as lines to print.
 #[derive(Default)]
 struct Findings {
     lines: Vec<String>,
@@ -56,20 +54,20 @@ impl Findings {
         self.lines.push(format!("ok      {what}"));
     }
 
-    fn risk(&mut self, what: &str, help: &str) {
+    fn risk(&mut self, what: &str, fix: &str) {
         self.risks += 1;
         self.lines.push(format!("RISK    {what}"));
-        self.lines.push(format!("        {help}"));
+        self.lines.push(format!("        {fix}"));
     }
 }
 
-/// A home on this machine, and its key if it was synced.
+/// A home on this machine, with its key if it was imported.
 struct Home {
     root: PathBuf,
     source_id: Option<i64>,
 }
 
-/// The homes that were synced and are here, and those that a sync would read.
+/// The imported homes that exist on this machine, and those that a sync would import.
 fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
     let mut homes = Vec::new();
     if let Some(connection) = connection {
@@ -80,7 +78,7 @@ fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
             });
         }
     }
-    // Without a home there is nothing to say of it: whoever has none has the demo.
+    // No home at all is not a risk: the database may hold the demo.
     for root in discover::default_homes().unwrap_or_default() {
         let root = fs::canonicalize(&root).unwrap_or(root);
         if root.is_dir() && !homes.iter().any(|home| home.root == root) {
@@ -93,7 +91,7 @@ fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
     Ok(homes)
 }
 
-fn look_at_home(
+fn inspect_home(
     home: &Home,
     connection: Option<&Connection>,
     findings: &mut Findings,
@@ -105,10 +103,10 @@ fn look_at_home(
             let changes = changes::compare(connection, source_id, &found, false)?;
             let (count, bytes) = (changes.files.len(), changes.new_bytes());
             match count {
-                0 => findings.note(&format!("{name}: every byte is in the database")),
+                0 => findings.note(&format!("{name}: fully imported")),
                 _ => findings.risk(
                     &format!(
-                        "{name}: {} in {} files are not in the database",
+                        "{name}: {} in {} files are not imported",
                         byte_size(bytes),
                         grouped(count as i64)
                     ),
@@ -118,13 +116,13 @@ fn look_at_home(
             Some(changes.files)
         }
         _ if found.files.is_empty() => {
-            findings.note(&format!("{name}: never synced, and empty"));
+            findings.note(&format!("{name}: never imported, and empty"));
             None
         }
         _ => {
             findings.risk(
                 &format!(
-                    "{name}: never synced, {} files",
+                    "{name}: never imported, {} files",
                     grouped(found.files.len() as i64)
                 ),
                 &format!("cc-etl sync --source '{name}'"),
@@ -135,22 +133,22 @@ fn look_at_home(
     for problem in &found.problems {
         findings.risk(&problem.to_string(), "make it readable, then cc-etl sync");
     }
-    look_at_retention(&home.root, &found, unread.as_deref(), findings);
+    inspect_retention(&home.root, &found, unread.as_deref(), findings);
     Ok(())
 }
 
-/// When Claude Code deletes what it wrote.
+/// When Claude Code deletes transcripts.
 #[derive(Debug, PartialEq, Eq)]
 enum Retention {
-    /// After so many days.
+    /// After this many days.
     Days(u64),
-    /// Claude Code writes no transcripts.
+    /// Claude Code does not write any.
     Nothing,
-    /// Its settings cannot be read; newer versions then delete nothing.
+    /// The settings are invalid, for this reason. Newer versions then delete nothing.
     Unknown(String),
 }
 
-/// The effective `cleanupPeriodDays` of a home: settings.local.json wins over settings.json, and 30 is the default.
+/// The effective `cleanupPeriodDays` of a home: settings.local.json overrides settings.json, and the default is 30.
 fn retention(home: &Path) -> Retention {
     let mut days = Retention::Days(30);
     for name in ["settings.json", "settings.local.json"] {
@@ -175,10 +173,10 @@ fn retention(home: &Path) -> Retention {
     days
 }
 
-/// Files that will be deleted within so many days are named.
+/// Reports files that will be deleted within this many days.
 const SOON_DAYS: u64 = 7;
 
-fn look_at_retention(
+fn inspect_retention(
     home: &Path,
     found: &Discovery,
     unread: Option<&[ChangedFile]>,
@@ -189,12 +187,13 @@ fn look_at_retention(
     let days = match retention(home) {
         Retention::Days(days) => days,
         Retention::Nothing => {
-            let what = "cleanupPeriodDays is 0: Claude Code writes no transcripts, or starts with an error";
+            let what =
+                "cleanupPeriodDays is 0: Claude Code writes no transcripts, or fails to start";
             return findings.risk(what, &format!("set it to a number of days in {settings}"));
         }
         Retention::Unknown(why) => {
-            let what = format!("it is not known when Claude Code deletes transcripts: {why}");
-            return findings.risk(&what, &format!("mend {settings}"));
+            let what = format!("cannot determine when Claude Code deletes transcripts: {why}");
+            return findings.risk(&what, &format!("fix {settings}"));
         }
     };
     let unread: Option<HashSet<&str>> = unread.map(|files| {
@@ -227,19 +226,19 @@ fn look_at_retention(
         byte_size(due.1)
     );
     match lost.0 {
-        0 => findings.note(&format!("{what}; all of them are in the database")),
+        0 => findings.note(&format!("{what}; all of them are imported")),
         count => findings.risk(
             &format!(
-                "{what}; {} of them, {}, are not in the database",
+                "{what}; {} of them, {}, are not imported",
                 grouped(count),
                 byte_size(lost.1)
             ),
-            &format!("cc-etl sync, and a greater cleanupPeriodDays in {settings}"),
+            &format!("cc-etl sync, and set a larger cleanupPeriodDays in {settings}"),
         ),
     }
 }
 
-/// Days until a file is as old as `days`; 0 if it is already.
+/// Days until a file is `days` old; 0 if it is older.
 fn days_left(modified_ns: i64, days: u64) -> u64 {
     let modified = UNIX_EPOCH + Duration::from_nanos(modified_ns.max(0).cast_unsigned());
     let age = SystemTime::now()
@@ -248,10 +247,10 @@ fn days_left(modified_ns: i64, days: u64) -> u64 {
     days.saturating_sub(age.as_secs() / 86_400)
 }
 
-fn look_at_content(connection: &Connection, findings: &mut Findings) -> Result<()> {
+fn inspect_content(connection: &Connection, findings: &mut Findings) -> Result<()> {
     let synced_at = status::Status::read(connection)?.synced_at;
     findings.note(&format!("last sync: {}", status::ago(&synced_at)));
-    let rejects = database::answer(connection, sql::REJECTS_BY_REASON)?;
+    let rejects = database::query_rows(connection, sql::REJECTS_BY_REASON)?;
     match rejects.rows.is_empty() {
         true => findings.note("no line was rejected"),
         false => {
@@ -260,20 +259,20 @@ fn look_at_content(connection: &Connection, findings: &mut Findings) -> Result<(
                 .iter()
                 .map(|row| format!("{} {}", text(&row[1]), text(&row[0])))
                 .collect();
-            // Their bytes are kept, so nothing is at risk.
+            // Not a risk: their bytes are kept.
             findings.note(&format!(
-                "fragments that are no records, kept with their bytes: {}; cc-etl query --sql 'select * from rejected_lines'",
+                "rejected fragments, kept with their bytes: {}; list them with cc-etl query --sql 'select * from rejected_lines'",
                 reasons.join(", ")
             ));
         }
     }
-    let kinds = database::answer(connection, sql::NEW_KINDS)?;
+    let kinds = database::query_rows(connection, sql::NEW_KINDS)?;
     match kinds.rows.is_empty() {
-        true => findings.note("every type of record is known"),
+        true => findings.note("every record type is known"),
         false => {
             let names: Vec<String> = kinds.rows.iter().map(|row| text(&row[1])).collect();
             findings.note(&format!(
-                "types that this version does not know, kept as they are: {}; a newer cc-etl may know them, then: cc-etl rebuild",
+                "unknown record types, kept as JSON: {}; if a newer cc-etl knows them, install it and run cc-etl rebuild",
                 names.join(", ")
             ));
         }
@@ -281,19 +280,19 @@ fn look_at_content(connection: &Connection, findings: &mut Findings) -> Result<(
     Ok(())
 }
 
-/// A journal that is larger has not been emptied for long.
-const LARGE_JOURNAL: u64 = 64 << 20;
+/// Write-ahead logs up to this size are normal.
+const NORMAL_WAL_BYTES: u64 = 64 << 20;
 
-fn look_at_files(path: &Path, findings: &mut Findings) {
-    let journal = status::file_bytes(&database::beside(path, "-wal"));
-    match journal {
-        0..=LARGE_JOURNAL => findings.note(&format!("the journal has {}", byte_size(journal))),
+fn inspect_files(path: &Path, findings: &mut Findings) {
+    let wal = status::file_bytes(&database::beside(path, "-wal"));
+    match wal {
+        0..=NORMAL_WAL_BYTES => findings.note(&format!("the write-ahead log has {}", byte_size(wal))),
         _ => findings.risk(
             &format!(
-                "the journal has {}: a reader keeps an old state open, and a copy of the file alone is not whole",
-                byte_size(journal)
+                "the write-ahead log has {}: a long-running reader prevents its truncation, and a copy of the database file alone is incomplete",
+                byte_size(wal)
             ),
-            "end that reader, then cc-etl sync; copy with cc-etl backup FILE",
+            "close that reader, then cc-etl sync; copy with cc-etl backup FILE",
         ),
     }
     #[cfg(unix)]
@@ -307,9 +306,9 @@ fn look_at_files(path: &Path, findings: &mut Findings) {
             }
         }
         match open.is_empty() {
-            true => findings.note("only you can read the database"),
+            true => findings.note("only its owner can read the database"),
             false => findings.risk(
-                "others on this machine can read the database, which holds whatever you and your tools said",
+                "other users of this machine can read the database, which holds all your prompts and tool results",
                 &format!("chmod 600 {}", open.join(" ")),
             ),
         }
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_due_when_it_is_as_old_as_the_setting() {
+    fn days_left_are_those_until_the_file_is_as_old_as_the_setting() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let days_ago = |days: u64| {
             let moment = now - Duration::from_secs(days * 86_400 + 60);

@@ -1,4 +1,4 @@
-//! `cc-etl prices`: shows the prices of models, and takes the user's own.
+//! `cc-etl prices`: lists and imports model prices.
 
 use super::{database_path, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
@@ -11,7 +11,6 @@ use crate::terminal::{byte_size, grouped};
 use crate::{prices, timestamp};
 use std::path::Path;
 
-/// Lists or imports.
 pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
     match command {
         PricesCommand::List(arguments) => list(global, arguments),
@@ -21,12 +20,12 @@ pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
 
 fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
     let path = database_path(global)?;
-    // Without a database the built-in prices can be seen all the same.
+    // The built-in prices need no database.
     let connection = match path.exists() {
         true => database::open_read_only(&path)?,
         false => database::open_with_prices_only()?,
     };
-    let mut prices = database::answer(&connection, sql::LIST_PRICES)?;
+    let mut prices = database::query_rows(&connection, sql::LIST_PRICES)?;
     if arguments.format != Format::Table {
         return print(&prices.format(arguments.format, true));
     }
@@ -42,20 +41,20 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
         "long_context_tokens",
         "fast_multiplier",
     ];
-    prices.keep(&shown);
+    prices.select(&shown);
     print(&prices.format(Format::Table, true))?;
-    print("USD per million tokens; --format csv shows all columns and can be edited and imported")
+    print("USD per million tokens; --format csv prints all columns, to edit and import")
 }
 
-/// More than any list of prices has.
+/// Larger than any real price file.
 const PRICES_BYTES: u64 = 64 << 20;
 
-/// The content of a file. A pipe or a device may never end.
+/// Reads a regular file: a pipe or a device may never end.
 fn read(file: &Path) -> Result<String> {
     let metadata = std::fs::metadata(file).map_err(Error::io(file))?;
     if !metadata.is_file() || metadata.len() > PRICES_BYTES {
         return Err(Error::Usage(format!(
-            "{} is not a file of at most {}; save the prices in one",
+            "{} is not a regular file of at most {}",
             file.display(),
             byte_size(PRICES_BYTES)
         )));
@@ -89,7 +88,7 @@ fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
     }
     if !global.quiet {
         print(&format!(
-            "{} prices imported; the cost views show them from now on",
+            "{} prices imported; the cost views use them",
             grouped(prices.len() as i64)
         ))?;
     }

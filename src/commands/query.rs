@@ -1,15 +1,14 @@
-//! `cc-etl query`: asks a question that ships with the program, or one in SQL.
+//! `cc-etl query`: runs a question that ships with the program, or SQL from the user.
 
 use super::{database_path, print, warn};
 use crate::cli::{Global, QueryArguments};
 use crate::error::{Error, Result};
-use crate::format::{Answer, Format};
+use crate::format::{Format, QueryRows};
 use crate::query::{self, Question};
 use crate::terminal::{self, bar, grouped, sanitize};
 use rusqlite::types::Value;
 use std::time::Duration;
 
-/// Lists the questions, or asks one.
 pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     let question = match (&arguments.name, &arguments.sql) {
         (None, None) => return list(),
@@ -27,18 +26,18 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
         _ => arguments.rows,
     };
     let parameters = &arguments.parameters;
-    let (mut answer, has_more) = query::ask_within(timeout, &path, sql, parameters, limit)?;
+    let (mut rows, has_more) = query::run_with_timeout(timeout, &path, sql, parameters, limit)?;
     if arguments.format == Format::Table {
         if let Some(question) = question.as_ref().filter(|_| !global.quiet) {
             print(&format!("{}\n{}\n", question.title, question.how_to_read))?;
         }
         if let Some(column) = question.as_ref().and_then(|question| question.bar) {
-            add_bar(&mut answer, column);
+            add_bar(&mut rows, column);
         }
     }
-    print(&answer.format(arguments.format, arguments.csv_raw))?;
+    print(&rows.format(arguments.format, arguments.csv_raw))?;
     if has_more {
-        let shown = grouped(answer.rows.len() as i64);
+        let shown = grouped(rows.rows.len() as i64);
         warn(&format!(
             "only the first {shown} rows are shown; --rows N shows more"
         ));
@@ -46,19 +45,21 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     Ok(())
 }
 
-/// So many rows of a table are shown without being asked for more.
+/// Default limit for tables.
 const TABLE_ROWS: usize = 1000;
 
 fn list() -> Result<()> {
     let questions = query::questions();
-    let answer = Answer {
+    let list = QueryRows {
         columns: ["question", "title", "parameters"]
             .map(str::to_string)
             .to_vec(),
         rows: questions.iter().map(row).collect(),
     };
-    print(&answer.format(Format::Table, true))?;
-    print("\ncc-etl query QUESTION --param name=value, or cc-etl query --sql 'select ...'")
+    print(&list.format(Format::Table, true))?;
+    print(
+        "\nRun one: cc-etl query QUESTION --param name=value\nRun SQL: cc-etl query --sql 'select ...'",
+    )
 }
 
 fn row(question: &Question) -> Vec<Value> {
@@ -72,7 +73,7 @@ fn row(question: &Question) -> Vec<Value> {
     .to_vec()
 }
 
-/// The question is not known: those that are spelt like it.
+/// The error for an unknown question suggests similar names.
 fn unknown(name: &str) -> Error {
     let similar: Vec<&str> = query::questions()
         .iter()
@@ -81,17 +82,17 @@ fn unknown(name: &str) -> Error {
         .collect();
     let name = sanitize(name);
     Error::Usage(match similar.is_empty() {
-        true => format!("there is no question {name}; cc-etl query lists them"),
+        true => format!("unknown question {name}; cc-etl query lists them"),
         false => format!(
-            "there is no question {name}; do you mean {}?",
+            "unknown question {name}; did you mean {}?",
             similar.join(", ")
         ),
     })
 }
 
-/// Adds a column that shows the size of a number as a bar.
-fn add_bar(answer: &mut Answer, column: &str) {
-    let Some(place) = answer.columns.iter().position(|name| name == column) else {
+/// Adds a column of bars, scaled to the greatest value.
+fn add_bar(result: &mut QueryRows, column: &str) {
+    let Some(place) = result.columns.iter().position(|name| name == column) else {
         return;
     };
     let number = |value: &Value| match value {
@@ -99,7 +100,7 @@ fn add_bar(answer: &mut Answer, column: &str) {
         Value::Real(number) => *number,
         _ => 0.0,
     };
-    let greatest = answer
+    let greatest = result
         .rows
         .iter()
         .map(|row| number(&row[place]))
@@ -107,8 +108,8 @@ fn add_bar(answer: &mut Answer, column: &str) {
     if greatest <= 0.0 {
         return;
     }
-    answer.columns.insert(place + 1, String::new());
-    for row in &mut answer.rows {
+    result.columns.insert(place + 1, String::new());
+    for row in &mut result.rows {
         let drawn = bar(number(&row[place]) / greatest, terminal::BAR_WIDTH);
         row.insert(place + 1, Value::Text(drawn));
     }

@@ -1,4 +1,4 @@
-//! `cc-etl schema`: prints the schema, as statements or as a page.
+//! `cc-etl schema`: prints the schema of a new database, as SQL or Markdown.
 
 use super::print;
 use crate::cli::{SchemaArguments, SchemaFormat};
@@ -6,7 +6,6 @@ use crate::database::{SCHEMA, VIEWS};
 use crate::error::Result;
 use crate::schema_page;
 
-/// Prints what a new database would have.
 pub fn run(arguments: &SchemaArguments) -> Result<()> {
     match arguments.format {
         SchemaFormat::Sql => {

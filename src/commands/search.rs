@@ -1,4 +1,4 @@
-//! `cc-etl search`: finds words in prompts, answers, thinking and commands.
+//! `cc-etl search`: full-text search over prompts, responses, thinking and commands.
 
 use super::{database_path, print};
 use crate::cli::{Global, SearchArguments};
@@ -9,11 +9,10 @@ use crate::query;
 use crate::terminal::{Emphasis, sanitize};
 use std::time::Duration;
 
-/// Prints the best matches.
 pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     let connection = query::open(&database_path(global)?, Duration::from_secs(30))?;
     let words = arguments.words.join(" ");
-    let ask = |words: &str| {
+    let search = |words: &str| {
         let parameters = [
             ("words", Some(words)),
             ("project", arguments.project.as_deref()),
@@ -27,21 +26,21 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
             .filter_map(|(name, value)| Some((name.to_string(), value?.to_string())))
             .collect();
         given.push(("limit".to_string(), arguments.limit.to_string()));
-        query::ask(&connection, sql::SEARCH, &given, None)
+        query::run(&connection, sql::SEARCH, &given, None)
     };
-    // Words that are no query are looked for as they are.
-    let (answer, _) = match ask(&words) {
-        Err(Error::Usage(_)) => ask(&quoted(&words))?,
+    // Input that is not a valid FTS5 query is searched for literally.
+    let (found, _) = match search(&words) {
+        Err(Error::Usage(_)) => search(&quoted(&words))?,
         other => other?,
     };
     if arguments.format != Format::Table {
-        return print(&answer.format(arguments.format, false));
+        return print(&found.format(arguments.format, false));
     }
-    if answer.rows.is_empty() {
-        return print(&format!("nothing says {}", sanitize(&words)));
+    if found.rows.is_empty() {
+        return print(&format!("no match for {}", sanitize(&words)));
     }
     let emphasis = Emphasis::new();
-    for row in &answer.rows {
+    for row in &found.rows {
         let cell = |column: usize| sanitize(&text(&row[column])).into_owned();
         let (when, project, role, session, excerpt) = (cell(0), cell(1), cell(2), cell(3), cell(4));
         let when = when.get(..16).unwrap_or(&when).replace('T', " ");
@@ -50,14 +49,14 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
         let line: Vec<&str> = excerpt.split_whitespace().collect();
         print(&format!("  {}\n", emphasis.marked(&line.join(" "))))?;
     }
-    let first = text(&answer.rows[0][3]);
+    let first = text(&found.rows[0][3]);
     print(&emphasis.faint(&format!(
-        "cc-etl show {} reads the session",
+        "show the session: cc-etl show {}",
         first.get(..8).unwrap_or(&first)
     )))
 }
 
-/// Each word as a text of its own.
+/// Each word as an FTS5 string.
 fn quoted(words: &str) -> String {
     let words = words
         .split_whitespace()

@@ -1,10 +1,10 @@
-//! `cc-etl show`: a session to be read, as Markdown or JSON.
+//! `cc-etl show`: prints a session as Markdown or JSON.
 
 use super::{database_path, print};
 use crate::cli::{Global, ShowArguments, ShowFormat};
 use crate::database::{self, statements as sql};
 use crate::error::{Error, Result};
-use crate::format::{Answer, text};
+use crate::format::{QueryRows, text};
 use crate::query;
 use crate::terminal::{sanitize, sanitize_json};
 use rusqlite::Connection;
@@ -14,16 +14,15 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Prints a conversation with its tools folded and its agents where they were called.
 pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
     let path = database_path(global)?;
     let connection = query::open(&path, Duration::from_secs(60))?;
     let session_id = match (&arguments.session, arguments.last) {
-        (Some(beginning), _) => database::session_by_beginning(&connection, beginning)?,
+        (Some(prefix), _) => database::session_by_prefix(&connection, prefix)?,
         (None, true) => last_session(&connection)?,
         (None, false) => {
             return Err(Error::Usage(
-                "name a session by the start of its id, or give --last".to_string(),
+                "give a session id or a prefix of it, or --last".to_string(),
             ));
         }
     };
@@ -35,53 +34,52 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
 }
 
 fn last_session(connection: &Connection) -> Result<String> {
-    let (answer, _) = query::ask(connection, sql::LAST_SESSION, &[], None)?;
-    match answer.rows.first() {
+    let (sessions, _) = query::run(connection, sql::LAST_SESSION, &[], None)?;
+    match sessions.rows.first() {
         Some(row) => Ok(text(&row[0])),
         None => Err(Error::Usage(
-            "there is no session in the database".to_string(),
+            "the database has no session; cc-etl sync imports them".to_string(),
         )),
     }
 }
 
-/// A session, its messages by the agent that said them, and what belongs to each.
 struct Session {
     head: HashMap<String, Value>,
-    /// By agent; 0 is the conversation itself.
+    /// By sub-agent; 0 is the session itself.
     messages: HashMap<i64, Vec<HashMap<String, Value>>>,
     /// By message.
     blocks: HashMap<i64, Vec<HashMap<String, Value>>>,
-    /// By the call that spawned them.
+    /// By the tool call that spawned them.
     agents: HashMap<String, Vec<HashMap<String, Value>>>,
 }
 
 impl Session {
     fn read(connection: &Connection, session_id: &str) -> Result<Session> {
-        let ask = |statement: &str| -> Result<Vec<HashMap<String, Value>>> {
+        let select = |statement: &str| -> Result<Vec<HashMap<String, Value>>> {
             let parameters = [("session".to_string(), session_id.to_string())];
-            let (answer, _) = query::ask(connection, statement, &parameters, None)?;
-            Ok(named(answer))
+            let (result, _) = query::run(connection, statement, &parameters, None)?;
+            Ok(named(result))
         };
-        let head = ask(sql::SHOW_SESSION)?
+        let head = select(sql::SHOW_SESSION)?
             .into_iter()
             .next()
             .unwrap_or_default();
         let mut messages: HashMap<i64, Vec<_>> = HashMap::new();
-        for message in ask(sql::SHOW_MESSAGES)? {
+        for message in select(sql::SHOW_MESSAGES)? {
             messages
                 .entry(number(&message, "agent_key"))
                 .or_default()
                 .push(message);
         }
         let mut blocks: HashMap<i64, Vec<_>> = HashMap::new();
-        for block in ask(sql::SHOW_BLOCKS)? {
+        for block in select(sql::SHOW_BLOCKS)? {
             blocks
                 .entry(number(&block, "message_id"))
                 .or_default()
                 .push(block);
         }
         let mut agents: HashMap<String, Vec<_>> = HashMap::new();
-        for agent in ask(sql::SHOW_AGENTS)? {
+        for agent in select(sql::SHOW_AGENTS)? {
             agents
                 .entry(string(&agent, "spawned_by_tool_use_id"))
                 .or_default()
@@ -116,9 +114,9 @@ impl Session {
         page
     }
 
-    /// The messages of the conversation, or of an agent.
+    /// Appends the messages of a sub-agent, or of the session itself.
     fn thread(&self, page: &mut String, agent_key: i64, seen: &mut HashSet<i64>) {
-        // Agents that spawned each other are shown once.
+        // Sub-agents can form a cycle.
         if !seen.insert(agent_key) {
             return;
         }
@@ -253,9 +251,9 @@ impl Session {
     }
 }
 
-fn named(answer: Answer) -> Vec<HashMap<String, Value>> {
-    let columns = answer.columns;
-    let rows = answer.rows.into_iter();
+fn named(result: QueryRows) -> Vec<HashMap<String, Value>> {
+    let columns = result.columns;
+    let rows = result.rows.into_iter();
     rows.map(|row| columns.iter().cloned().zip(row).collect())
         .collect()
 }
@@ -271,7 +269,7 @@ fn number(row: &HashMap<String, Value>, name: &str) -> i64 {
     }
 }
 
-/// The columns that say something.
+/// The columns that are not NULL, sorted by name.
 fn object(row: &HashMap<String, Value>) -> Json {
     let mut names: Vec<&String> = row.keys().collect();
     names.sort();
@@ -300,8 +298,8 @@ fn said_by(message: &HashMap<String, Value>) -> String {
         }
         (_, "agent_prompt" | "agent_message") => "To the agent".to_string(),
         (_, "interrupt") => "You interrupted".to_string(),
-        (_, "compact_summary") => "Summary of what was before".to_string(),
-        (_, "tool_result") => "You, meanwhile".to_string(),
+        (_, "compact_summary") => "Summary of the conversation so far".to_string(),
+        (_, "tool_result") => "You, with a tool result".to_string(),
         ("system", _) => "Claude Code".to_string(),
         (_, "machine") => "Claude Code".to_string(),
         (other, _) => other.to_string(),
@@ -324,7 +322,7 @@ fn fold(page: &mut String, summary: &str, body: &str) {
     );
 }
 
-/// A text as code, with a fence longer than any it holds.
+/// A code block, with a fence longer than any inside.
 fn fence(text: &str, language: &str) -> String {
     if text.trim().is_empty() {
         return String::new();

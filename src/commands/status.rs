@@ -1,4 +1,4 @@
-//! `cc-etl status`: what is in the database, and what is not yet.
+//! `cc-etl status`: summarizes the database and what is not imported yet.
 
 use super::sync::host_name;
 use super::{database_path, print};
@@ -10,7 +10,6 @@ use crate::{changes, discover, timestamp};
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Prints a few lines.
 pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
     let connection = database::open_read_only(&path)?;
@@ -36,7 +35,7 @@ pub fn run(global: &Global) -> Result<()> {
     row(
         "files",
         format!(
-            "{} of {} homes, {} of them gone from disk and kept here",
+            "{} from {} homes; {} of them deleted from disk, kept in the database",
             grouped(status.files),
             grouped(status.sources),
             grouped(status.missing)
@@ -46,7 +45,7 @@ pub fn run(global: &Global) -> Result<()> {
     row(
         "new",
         match (new.files, new.homes) {
-            (_, 0) => "no home of it is on this machine".to_string(),
+            (_, 0) => "unknown: none of its homes is on this machine".to_string(),
             (0, _) => "nothing".to_string(),
             (files, _) => format!(
                 "{} in {} files; cc-etl sync imports them",
@@ -57,7 +56,6 @@ pub fn run(global: &Global) -> Result<()> {
     )
 }
 
-/// What the database holds.
 pub struct Status {
     sessions: i64,
     messages: i64,
@@ -66,12 +64,11 @@ pub struct Status {
     files: i64,
     missing: i64,
     sources: i64,
-    /// When something was last imported; empty if never.
+    /// Time of the last import; empty if there was none.
     pub synced_at: String,
 }
 
 impl Status {
-    /// Counts.
     pub fn read(connection: &Connection) -> Result<Status> {
         Ok(connection.query_row(sql::STATUS, [], |row| {
             Ok(Status {
@@ -88,18 +85,14 @@ impl Status {
     }
 }
 
-/// What the homes on this machine hold and the database does not.
+/// What a sync of the homes on this machine would import.
 #[derive(Default)]
 pub struct Unsynced {
-    /// Homes that were compared.
     pub homes: usize,
-    /// Files with something new.
     pub files: i64,
-    /// The new bytes.
     pub bytes: u64,
 }
 
-/// Compares the homes on this machine.
 pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
     let mut new = Unsynced::default();
     for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
@@ -111,7 +104,7 @@ pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
     Ok(new)
 }
 
-/// A moment, and how long ago it was.
+/// A time, and how long ago it was.
 pub fn ago(moment: &str) -> String {
     match timestamp::seconds_since(moment) {
         None => "never".to_string(),
@@ -127,7 +120,7 @@ pub fn ago(moment: &str) -> String {
     }
 }
 
-/// The size of a file; 0 if there is none.
+/// The size of a file; 0 if it does not exist.
 pub fn file_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |metadata| metadata.len())
 }

@@ -4,7 +4,7 @@ use super::files::{beside, open_private, sync_file};
 use super::refresh::refresh_views;
 use super::sqlite_file::own;
 use super::{
-    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, answer, connect, open_older,
+    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, connect, open_older, query_rows,
     statements,
 };
 use crate::error::{Error, Result};
@@ -118,7 +118,7 @@ pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let is_in_use = mode == "wal";
     // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
-    let modes = answer(&connection, "pragma journal_mode = wal")?;
+    let modes = query_rows(&connection, "pragma journal_mode = wal")?;
     if modes.rows != [[Value::Text("wal".to_string())]] {
         let message = "no write-ahead log is possible here; is the disk well, and a local one?";
         return Err(Error::Io(
@@ -290,7 +290,7 @@ mod tests {
             connection.execute_batch(tables).unwrap();
             rows.iter()
                 .for_each(|rows| connection.execute_batch(rows).unwrap());
-            let found = answer(&connection, "pragma foreign_key_check").unwrap();
+            let found = query_rows(&connection, "pragma foreign_key_check").unwrap();
             let checked = check_references(&connection);
             assert_eq!(checked.is_err(), !found.rows.is_empty(), "{rows:?}");
         }
