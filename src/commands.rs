@@ -1,4 +1,4 @@
-//! One file per command, all with the same shape: `run(global, arguments)`.
+//! One file per command, each with `run(global, arguments)`.
 
 pub mod backup;
 pub mod check;
@@ -20,7 +20,7 @@ use crate::terminal::sanitize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The database of a run: `--db`, `CC_ETL_DB`, else `cc-etl.db` in the folder for the user's data.
+/// The path of the database: `--db`, else `CC_ETL_DB`, else `cc-etl/cc-etl.db` in the user's data folder.
 pub fn database_path(global: &Global) -> Result<PathBuf> {
     use etcetera::BaseStrategy;
     match &global.db {
@@ -29,32 +29,32 @@ pub fn database_path(global: &Global) -> Result<PathBuf> {
             .map(|folders| folders.data_dir().join("cc-etl").join("cc-etl.db"))
             .map_err(|_| {
                 Error::Usage(
-                    "no home directory is known; name a database with --db FILE".to_string(),
+                    "cannot find your home directory; give the database with --db FILE".to_string(),
                 )
             }),
     }
 }
 
-/// Refuses what SQLite takes for something other than a path: the lock and the copies of a database need a file.
+/// Rejects names that SQLite does not interpret as paths: the lock file and copies need a path.
 fn refuse_sqlite_name(path: &Path) -> Result<()> {
     let name = path.to_string_lossy();
     if name.is_empty() {
-        return Err(Error::Usage("--db needs the path of a file".to_string()));
+        return Err(Error::Usage("--db requires the path of a file".to_string()));
     }
     if name == ":memory:" || name.starts_with("file:") {
         return Err(Error::Usage(format!(
-            "the database must be a file, named by its path: {name} is not one, ./{name} is"
+            "{name} is not a path; for a file of this name give ./{name}"
         )));
     }
     Ok(())
 }
 
-/// Prints a line to stdout. A reader that has gone away is an error, and a quiet end.
+/// Prints a line to stdout. A broken pipe is an error, which `main` treats as success.
 pub fn print(text: &str) -> Result<()> {
     writeln!(io::stdout(), "{text}").map_err(Error::io("standard output"))
 }
 
-/// Prints a line to stderr: what a person should know, and what is not the result. Whoever closed it does not want it.
+/// Prints a warning or an error to stderr, and ignores failures.
 pub fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "cc-etl: {}", sanitize(text));
 }

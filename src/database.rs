@@ -1,9 +1,9 @@
-//! The database: create it or refuse it, write rows, keep references and views true.
+//! Opens, creates, upgrades and refreshes the database, and runs the scripts of `sql/derive`.
 //!
-//! **Locking.** One sync at a time holds an OS lock on `<database>.lock`; readers need none, the journal is WAL.
-//! **Compatibility.** `application_id` says that a file is ours, `user_version` which schema it has.
+//! **Locking.** Writers hold an OS lock on `<database>.lock`. Readers need no lock: the journal mode is WAL.
+//! **Compatibility.** `application_id` identifies a cc-etl database, `user_version` is its schema version.
 //! **Transactions.** A chunk of a file, the rows of its lines and the file's new offset are one transaction, and
-//! whatever depends on them is resolved before it commits: readers never see a half of anything.
+//! everything that depends on them is derived before the commit: readers never see a partial state.
 //!
 //! | file                        | what it does                                                                     |
 //! |-----------------------------|----------------------------------------------------------------------------------|
@@ -52,55 +52,55 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 
-/// The statements of the loader and of the commands, by the names of their files.
+/// The statements of `sql/statements`.
 pub(crate) use embedded::statements;
 
-/// The tables and indexes: the document of the schema.
+/// The tables and indexes.
 pub const SCHEMA: &str = include_str!("../sql/schema.sql");
 
 /// The views, by file name.
 pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
 
-/// The questions that ship with the program, by file name.
+/// The questions under `queries/`, by file name.
 pub const QUERIES: &[(&str, &str)] = embedded::QUERIES;
 
-/// Statements that return no rows if all is well, by file name.
+/// Statements that return a row for each problem, by file name.
 pub const CHECKS: &[(&str, &str)] = embedded::CHECKS;
 
-/// The invented home, by path.
+/// The files of the demo home, by path.
 pub const DEMO_HOME: &[(&str, &[u8])] = embedded::DEMO_HOME;
 
-/// Says that a SQLite file is a cc-etl database: "ccET".
+/// Identifies a cc-etl database: "ccET".
 const APPLICATION_ID: i32 = 0x6363_4554;
 
-/// The size of SQLite's cache, in KiB by its sign. A small one stays in the processor's: measured faster than a large one.
+/// `cache_size`: negative values are KiB. A small cache fits into the CPU's, and was measured to be faster.
 const CACHE_KIB: i32 = -16384;
 
-/// The version of the schema that this program reads and writes.
 pub const SCHEMA_VERSION: i32 = 5;
 
-/// Closes a database that was written: what is in the journal goes into the file, so that a plain copy of it is whole.
-/// Everything is safe already; if this fails it is worth a word, and the next sync does it.
+/// Checkpoints the write-ahead log and closes the database, so that a copy of the file alone is complete. All commits are
+/// durable already: a failure is only a warning, and the next sync tries again.
 pub fn close(connection: Connection, path: &Path) -> Option<Problem> {
-    // A reader that holds an old state keeps the journal in use; then it stays, and nothing is lost.
+    // A reader with an old snapshot prevents the truncation; then the log stays.
     let checkpointed = connection
         .busy_timeout(Duration::from_secs(2))
         .and_then(|()| connection.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())))
-        // The empty journal stays: to delete it, SQLite would lock out those who begin to read at this moment.
+        // To delete the empty log, SQLite would briefly lock out new readers.
         .and_then(|()| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))
         .and_then(|_| connection.close().map_err(|(_, error)| error));
     checkpointed.err().map(|error| {
-        let message = format!("everything is saved, but its journal could not be emptied: {error}");
+        let message =
+            format!("all data is saved, but the write-ahead log could not be truncated: {error}");
         Problem::new(path, message)
     })
 }
 
-/// Copies a database as it is at this moment into a file that is empty, whoever writes meanwhile. The copy needs no
-/// journal beside it: it can be read where nothing can be written.
+/// Copies a snapshot of a database into an empty file, also during a sync. The copy has no write-ahead log: it can be read
+/// from a read-only folder.
 pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
     let name = std::path::absolute(target).map_err(Error::io(target))?;
     let name = name.to_str().ok_or_else(|| {
-        let message = format!("the name {} is not UTF-8", target.display());
+        let message = format!("the path {} is not UTF-8", target.display());
         Error::Usage(message)
     })?;
     connection.execute("vacuum into ?1", [name])?;
@@ -116,14 +116,14 @@ pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
     sync_file(target)
 }
 
-/// Opens a database for writing. One of an older schema is refused: [`open_older`] is for those who can upgrade it.
+/// Opens a database for writing, unless its schema is older; see [`open_older`].
 pub fn open(path: &Path) -> Result<Connection> {
     let connection = open_older(path)?;
     refuse_older(&connection, path)?;
     Ok(connection)
 }
 
-/// Opens a database for writing, also one of an older schema.
+/// Opens a database of this or an older schema for writing.
 pub fn open_older(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     identify(&connection, path)?;
@@ -136,26 +136,25 @@ pub fn open_older(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a database for reading.
 pub fn open_read_only(path: &Path) -> Result<Connection> {
     let connection = open_older_read_only(path)?;
     refuse_older(&connection, path)?;
     Ok(connection)
 }
 
-/// Opens a database for reading, also one of an older schema.
+/// Opens a database of this or an older schema for reading.
 pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     if !path.exists() {
         let message = format!(
-            "there is no database {}; cc-etl sync makes one",
+            "there is no database {}; cc-etl sync creates it",
             path.display()
         );
         return Err(Error::NoSource(message));
     }
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
     let connection = match connection {
-        Err(Error::Database(error)) if has_no_shared_file(&error) => {
-            open_alone(path).map_err(|_| Error::Database(error))
+        Err(Error::Database(error)) if may_lack_shared_memory(&error) => {
+            open_exclusive(path).map_err(|_| Error::Database(error))
         }
         connection => connection,
     }?;
@@ -163,8 +162,8 @@ pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Whether an error may come from the file that readers share: it cannot be made, or has no room.
-fn has_no_shared_file(error: &rusqlite::Error) -> bool {
+/// Whether SQLite may have failed to create or extend the shared-memory file of the write-ahead log.
+fn may_lack_shared_memory(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
     let code = error.sqlite_error_code();
     matches!(
@@ -173,20 +172,20 @@ fn has_no_shared_file(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Opens a database for reading where SQLite cannot make the file that readers share, as on a full disk: the index of the
-/// journal is kept in memory, and nobody else can have the database open meanwhile.
-fn open_alone(path: &Path) -> Result<Connection> {
-    let alone = |connection: &Connection| {
+/// Opens a database for reading where the shared-memory file cannot be created, as on a full disk. In exclusive locking mode
+/// the index of the write-ahead log is in heap memory, and no other connection can open the database.
+fn open_exclusive(path: &Path) -> Result<Connection> {
+    let configure_exclusive = |connection: &Connection| {
         connection.pragma_update(None, "locking_mode", "exclusive")?;
         connection.pragma_update(None, "query_only", true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         configure(connection)
     };
-    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE, alone)
+    connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE, configure_exclusive)
 }
 
-/// Opens a database for one more who reads it from end to end, which takes little memory.
-fn read_beside(path: &Path) -> Result<Connection> {
+/// Opens a database for a background reader. It scans whole tables, so a small cache is enough.
+fn open_background_reader(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "cache_size", CACHE_KIB / 4)?;
     connection.pragma_update(None, "temp_store", "file")?;
@@ -197,13 +196,12 @@ fn refuse_older(connection: &Connection, path: &Path) -> Result<()> {
     match schema_version(connection)? {
         SCHEMA_VERSION.. => Ok(()),
         version => Err(Error::Unusable(format!(
-            "{} has schema {version}, this cc-etl reads schema {SCHEMA_VERSION}; cc-etl rebuild upgrades it, and so does cc-etl sync",
+            "{} has schema {version}, this cc-etl reads schema {SCHEMA_VERSION}; upgrade it with cc-etl rebuild or cc-etl sync",
             path.display()
         ))),
     }
 }
 
-/// The schema that a database has.
 pub fn schema_version(connection: &Connection) -> Result<i32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
@@ -217,7 +215,7 @@ fn connect_with(
     flags: OpenFlags,
     configure: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> Result<Connection> {
-    // SQLite takes some relative names for URIs.
+    // SQLite interprets some relative names as URIs.
     let path = std::path::absolute(path).map_err(Error::io(path))?;
     let path = path.as_path();
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -234,13 +232,13 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // Without this a statement may be prepared again whenever the values that are bound to it change.
+    // By default SQLite may prepare a statement again when its bound values change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(128);
     functions::register(connection)
 }
 
-/// Refuses a file that is not ours, and one that a newer program wrote.
+/// Refuses files that are not cc-etl databases, and schemas of newer versions.
 fn identify(connection: &Connection, path: &Path) -> Result<()> {
     let application_id: i32 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -260,7 +258,7 @@ fn identify(connection: &Connection, path: &Path) -> Result<()> {
 fn not_ours(path: &Path) -> Error {
     let path = path.display();
     Error::Unusable(format!(
-        "{path} is not a cc-etl database; name another with --db FILE"
+        "{path} is not a cc-etl database; give another one with --db FILE"
     ))
 }
 
@@ -292,7 +290,7 @@ pub fn query_rows(connection: &Connection, statement: &str) -> Result<QueryRows>
 #[cfg(test)]
 mod tests {
     #[test]
-    fn sqlite_is_new_enough_not_to_damage_a_journal_that_two_write() {
+    fn sqlite_has_the_fix_of_the_wal_reset_bug() {
         // https://sqlite.org/wal.html#walresetbug
         assert!(rusqlite::version_number() >= 3_051_003);
     }

@@ -126,7 +126,7 @@ pub fn import_new(
     let mut imported = Imported::default();
     let consume = consumer(loader, &mut imported, Commits::ByCaller, progress);
     let work = |units: Vec<Unit>| Parsed::new(Read::new(units), Read::parse);
-    pipeline.run_in_turn(groups(units), consume, work, |consume, parsed| {
+    pipeline.run_ordered(groups(units), consume, work, |consume, parsed| {
         parsed.with_dependent_mut(|read, batches| {
             let mut parsed = read.chunks.iter().zip(batches);
             parsed.try_for_each(|((unit, _), piece)| consume(&unit.input, piece))

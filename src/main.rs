@@ -1,4 +1,4 @@
-//! Parses the arguments, runs the command, prints an error, sets the exit code.
+//! Parses the arguments, runs the command, prints its error and sets the exit code.
 
 use cc_etl::cli::{Cli, Command};
 use cc_etl::error::Result;

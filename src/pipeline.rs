@@ -1,4 +1,4 @@
-//! Work in parallel, results in order, a fixed number of them in flight.
+//! Runs work in parallel and consumes the results in order, with a bounded number of them in flight.
 
 use crate::error::{Error, Result};
 use rayon::ThreadPool;
@@ -9,40 +9,40 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// So many results may wait to be consumed while their threads go on to work.
-const WAITING: usize = 2;
+/// At most this many results are buffered; then a worker waits until one is consumed.
+const BUFFERED: usize = 2;
 
-/// Starts the threads that work on several files at once. Without memory for them, rayon would panic where it needs them.
+/// Starts rayon's global thread pool. Rayon would start it on first use, and panic if that fails.
 pub fn start_workers() -> io::Result<()> {
     static STARTED: OnceLock<Option<String>> = OnceLock::new();
     let failed = STARTED.get_or_init(|| {
         let started = rayon::ThreadPoolBuilder::new().build_global();
-        // Somebody may have started them already, and that is no failure.
+        // An error without a source says that the pool was started already.
         let failed = started.err().filter(|error| error.source().is_some());
         failed.map(|error| error.to_string())
     });
     match failed {
         None => Ok(()),
         Some(message) => Err(io::Error::other(format!(
-            "no threads can be started: {message}"
+            "cannot start worker threads: {message}"
         ))),
     }
 }
 
-/// How many threads a run may use, and the pool of those that parse.
+/// The number of threads of a run, and the pool of its workers.
 pub struct Pipeline {
     pool: Option<ThreadPool>,
     threads: usize,
 }
 
 impl Pipeline {
-    /// A pipeline with so many threads, the writing one included; without a number, one per core.
+    /// `threads` includes the writer; the default is one per core.
     pub fn new(threads: Option<usize>) -> Pipeline {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or_else(cores);
         let pool = match threads {
             0 | 1 => None,
-            // The writer often waits for the disk, so the parsers may fill every core.
+            // The writer often waits for the disk, so there is a worker for every core.
             _ => rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .thread_name(|index| format!("parse-{index}"))
@@ -52,7 +52,7 @@ impl Pipeline {
         Pipeline { pool, threads }
     }
 
-    /// How many threads may be used, the caller's included.
+    /// The number of threads, including the caller's.
     pub fn threads(&self) -> usize {
         match self.is_parallel() {
             true => self.threads,
@@ -60,29 +60,28 @@ impl Pipeline {
         }
     }
 
-    /// Whether more than one thread may be used.
     pub fn is_parallel(&self) -> bool {
         self.pool.is_some()
     }
 
-    /// Begins some work that the caller waits for later. With one thread it is done at once.
-    pub fn begin<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Begun<T> {
+    /// Runs `work` in the background; [`Task::join`] waits for its result. With one thread it runs at once.
+    pub fn spawn<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
         let (sender, result) = sync_channel(1);
         let work = move || {
-            // Nobody waits for it any more after an error.
+            // After an error the receiver is gone.
             drop(sender.send(catch_unwind(AssertUnwindSafe(work))));
         };
         match &self.pool {
             Some(pool) => pool.spawn(work),
             None => work(),
         }
-        Begun { result }
+        Task { result }
     }
 
-    /// Does `work` for every item, and has the results consumed one by one in the order of the items, by whichever thread is
-    /// done when one is next. Nobody waits for its turn as long as there is other work; and a result goes back to the thread
-    /// that made it, to be let go where its memory comes from.
-    pub fn run_in_turn<T: Send, R: Send, C: Send>(
+    /// Calls `work` for every item, and `consume` for the results, one at a time and in the order of the items. There is no
+    /// consumer thread: whichever worker finishes when the next result is ready consumes it. Workers wait only if too many
+    /// results are buffered. A consumed result is freed on the thread that allocated it, which is cheaper.
+    pub fn run_ordered<T: Send, R: Send, C: Send>(
         &self,
         items: impl Iterator<Item = T> + Send,
         consumer: C,
@@ -90,42 +89,42 @@ impl Pipeline {
         consume: impl Fn(&mut C, &mut R) -> Result<()> + Sync,
     ) -> Result<()> {
         let threads = self.threads();
-        let turns = Turns {
+        let queue = Queue {
             items: Mutex::new(items.fuse().enumerate()),
             consumer: Mutex::new(consumer),
             state: Mutex::new(State {
                 next: 0,
-                waiting: BTreeMap::new(),
+                ready: BTreeMap::new(),
                 is_consuming: false,
-                consumed: (0..threads).map(|_| Vec::new()).collect(),
+                to_free: (0..threads).map(|_| Vec::new()).collect(),
                 is_over: false,
                 failed: None,
             }),
-            passed: Condvar::new(),
+            consumed: Condvar::new(),
         };
         let each = |thread: usize| {
-            let take_turns = || turns.take(thread, &work, &consume);
-            // Nobody waits for one that panicked.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(take_turns)) {
-                lock(&turns.state).is_over = true;
-                turns.passed.notify_all();
+            let run = || queue.run(thread, &work, &consume);
+            // A panic ends all workers: they would wait for the missing result forever.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+                lock(&queue.state).is_over = true;
+                queue.consumed.notify_all();
                 resume_unwind(panic);
             }
         };
         std::thread::scope(|scope| {
-            // This thread is one of them. Where the system has no more, fewer do.
+            // This thread is a worker too. If the system refuses more threads, fewer are used.
             for thread in 1..threads {
-                let builder = std::thread::Builder::new().name(format!("turn-{thread}"));
+                let builder = std::thread::Builder::new().name(format!("worker-{thread}"));
                 if builder.spawn_scoped(scope, move || each(thread)).is_err() {
                     break;
                 }
             }
             each(0);
         });
-        lock(&turns.state).failed.take().map_or(Ok(()), Err)
+        lock(&queue.state).failed.take().map_or(Ok(()), Err)
     }
 
-    /// Does `work` for every item, and gives the results to `consume` one by one in the order of the items, on this thread.
+    /// Calls `work` for every item on the workers, and `consume` for the results on this thread, in the order of the items.
     pub fn run<T: Send, R: Send>(
         &self,
         items: impl Iterator<Item = T>,
@@ -147,7 +146,7 @@ impl Pipeline {
                     && let Some(item) = items.next()
                 {
                     let (sender, receiver) = sync_channel(1);
-                    // The receiver is gone only after an error, and then nobody waits for the result.
+                    // The receiver is gone only after an error.
                     scope.spawn_fifo(move |_| drop(sender.send(work(item))));
                     pending.push_back(receiver);
                 }
@@ -164,44 +163,44 @@ impl Pipeline {
     }
 }
 
-/// Work that was begun.
-pub struct Begun<T> {
+/// Work that runs in the background.
+pub struct Task<T> {
     result: Receiver<std::thread::Result<T>>,
 }
 
-impl<T> Begun<T> {
-    /// Waits for its result.
-    pub fn finish(self) -> T {
-        let result = self.result.recv().expect("it tells when it panics, too");
+impl<T> Task<T> {
+    /// Waits for the result, and passes a panic on.
+    pub fn join(self) -> T {
+        let result = self.result.recv().expect("it sends a result or a panic");
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-/// Items, results that wait to be consumed, and what consumes them.
-struct Turns<I, R, C> {
+/// The shared state of [`Pipeline::run_ordered`].
+struct Queue<I, R, C> {
     items: Mutex<I>,
     consumer: Mutex<C>,
     state: Mutex<State<R>>,
-    /// Wakes those that have to wait when a result is consumed.
-    passed: Condvar,
+    /// Notified when a result was consumed.
+    consumed: Condvar,
 }
 
 struct State<R> {
-    /// Whose turn it is.
+    /// The number of the item whose result is consumed next.
     next: usize,
-    /// Results by the numbers of their items, and the threads that made them.
-    waiting: BTreeMap<usize, (usize, R)>,
+    /// Buffered results by the numbers of their items, with the threads that allocated them.
+    ready: BTreeMap<usize, (usize, R)>,
     is_consuming: bool,
-    /// For each thread its results that are to be let go.
-    consumed: Vec<Vec<R>>,
-    /// After a failure nothing more is consumed.
+    /// For each thread, its consumed results.
+    to_free: Vec<Vec<R>>,
+    /// After an error or a panic nothing more is consumed.
     is_over: bool,
     failed: Option<Error>,
 }
 
-impl<T, I: Iterator<Item = (usize, T)>, R, C> Turns<I, R, C> {
-    /// Works as long as there are items. Who is the last one has consumed all results that were left.
-    fn take(
+impl<T, I: Iterator<Item = (usize, T)>, R, C> Queue<I, R, C> {
+    /// Works until there are no more items. The last thread to finish has consumed all results.
+    fn run(
         &self,
         thread: usize,
         work: &impl Fn(T) -> R,
@@ -212,44 +211,44 @@ impl<T, I: Iterator<Item = (usize, T)>, R, C> Turns<I, R, C> {
             let Some((number, item)) = item else { return };
             let result = work(item);
             let mut state = lock(&self.state);
-            state.waiting.insert(number, (thread, result));
+            state.ready.insert(number, (thread, result));
             loop {
                 if state.is_over {
                     return;
                 }
                 let next = state.next;
-                let due = match state.is_consuming {
+                let ready = match state.is_consuming {
                     true => None,
-                    false => state.waiting.remove(&next),
+                    false => state.ready.remove(&next),
                 };
-                if let Some((maker, mut result)) = due {
+                if let Some((owner, mut result)) = ready {
                     state.is_consuming = true;
                     drop(state);
                     let consumed = consume(&mut lock(&self.consumer), &mut result);
                     state = lock(&self.state);
                     state.is_consuming = false;
                     state.next += 1;
-                    state.consumed[maker].push(result);
+                    state.to_free[owner].push(result);
                     if let Err(error) = consumed {
                         state.failed = Some(error);
                         state.is_over = true;
                     }
-                    self.passed.notify_all();
-                } else if state.waiting.len() > WAITING {
-                    let woken = self.passed.wait(state);
+                    self.consumed.notify_all();
+                } else if state.ready.len() > BUFFERED {
+                    let woken = self.consumed.wait(state);
                     state = woken.unwrap_or_else(PoisonError::into_inner);
                 } else {
                     break;
                 }
             }
-            let consumed = std::mem::take(&mut state.consumed[thread]);
+            let to_free = std::mem::take(&mut state.to_free[thread]);
             drop(state);
-            drop(consumed);
+            drop(to_free);
         }
     }
 }
 
-/// Locks; after a panic of somebody else, too: it is passed on when all threads have ended.
+/// Ignores poisoning: the panic is passed on when all threads have ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -261,7 +260,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn results_come_in_the_order_of_the_items() {
+    fn results_are_in_the_order_of_the_items() {
         for threads in [1, 2, 8] {
             let pipeline = Pipeline::new(Some(threads));
             let twice = |number| number * 2;
@@ -276,7 +275,7 @@ mod tests {
                 Ok(())
             };
             pipeline
-                .run_in_turn(0..1000, &mut results, twice, push)
+                .run_ordered(0..1000, &mut results, twice, push)
                 .unwrap();
             let expected = || (0..1000).map(twice);
             assert!(expected().chain(expected()).eq(results));
@@ -284,16 +283,16 @@ mod tests {
     }
 
     #[test]
-    fn work_that_was_begun_gives_its_result_or_its_panic() {
+    fn a_task_returns_its_result_or_its_panic() {
         for threads in [1, 2] {
             let pipeline = Pipeline::new(Some(threads));
-            let begun: Vec<_> = (0..9)
-                .map(|number| pipeline.begin(move || number))
+            let tasks: Vec<_> = (0..9)
+                .map(|number| pipeline.spawn(move || number))
                 .collect();
-            let results: Vec<_> = begun.into_iter().map(Begun::finish).collect();
+            let results: Vec<_> = tasks.into_iter().map(Task::join).collect();
             assert_eq!(results, (0..9).collect::<Vec<_>>());
-            let failing = pipeline.begin(|| assert_eq!(1, 2, "a fault"));
-            assert!(catch_unwind(AssertUnwindSafe(|| failing.finish())).is_err());
+            let failing = pipeline.spawn(|| assert_eq!(1, 2, "a fault"));
+            assert!(catch_unwind(AssertUnwindSafe(|| failing.join())).is_err());
         }
     }
 
@@ -311,27 +310,27 @@ mod tests {
         let same = |number| number;
         assert!(pipeline.run(0.., same, stop_at_five).is_err());
         assert_eq!(seen.swap(0, Ordering::Relaxed), 6);
-        let stop_in_turn = |(): &mut (), number: &mut u64| stop_at_five(*number);
-        assert!(pipeline.run_in_turn(0.., (), same, stop_in_turn).is_err());
+        let stop_ordered = |(): &mut (), number: &mut u64| stop_at_five(*number);
+        assert!(pipeline.run_ordered(0.., (), same, stop_ordered).is_err());
         assert_eq!(seen.into_inner(), 6);
     }
 
     #[test]
-    fn a_panic_in_turn_ends_all_threads() {
+    fn a_panic_ends_all_threads() {
         let pipeline = Pipeline::new(Some(4));
         let fail = |number: u64| assert_ne!(number, 7, "a fault");
-        let run = || pipeline.run_in_turn(0..1000, (), fail, |(), ()| Ok(()));
+        let run = || pipeline.run_ordered(0..1000, (), fail, |(), ()| Ok(()));
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         let fail = |(): &mut (), number: &mut u64| {
             assert_ne!(*number, 7, "a fault");
             Ok(())
         };
-        let run = || pipeline.run_in_turn(0..1000, (), |number| number, fail);
+        let run = || pipeline.run_ordered(0..1000, (), |number| number, fail);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 
     #[test]
-    fn a_panic_is_not_forgotten_by_one_that_consumes_meanwhile() {
+    fn a_panic_during_a_consumption_is_not_lost() {
         let pipeline = Pipeline::new(Some(2));
         let has_failed = AtomicBool::new(false);
         let work = |number: u64| {
@@ -346,7 +345,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             Ok(())
         };
-        let run = || pipeline.run_in_turn(0..1000, (), work, consume);
+        let run = || pipeline.run_ordered(0..1000, (), work, consume);
         assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
     }
 }

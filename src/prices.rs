@@ -1,21 +1,21 @@
-//! Prices of models as files have them: our CSV and JSON, and LiteLLM's price file.
+//! Parses model prices from our CSV and JSON, and from LiteLLM's price file.
 
 use crate::database::priced_model;
 use crate::rows::ModelPrice;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Holds for all time.
+/// The `valid_from` of a price that is valid for all time.
 const ALWAYS: &str = "1970-01-01";
 
-/// The prices of a file, or what is wrong with it.
+/// Parses the content of a price file. The error describes what is wrong with it.
 pub fn parse(
     content: &str,
     valid_from: Option<&str>,
     today: &str,
 ) -> Result<Vec<ModelPrice>, String> {
     if let Some(day) = valid_from.filter(|day| !is_day(day)) {
-        return Err(format!("{day} is not a day like 2026-01-31"));
+        return Err(format!("{day} is not a date such as 2026-01-31"));
     }
     let trimmed = content.trim_start_matches('\u{feff}').trim_start();
     let prices = match trimmed.as_bytes().first() {
@@ -24,18 +24,19 @@ pub fn parse(
         _ => from_csv(trimmed, valid_from.unwrap_or(ALWAYS)),
     }?;
     match prices.is_empty() {
-        true => Err("there is no price in it".to_string()),
+        true => Err("it contains no price".to_string()),
         false => Ok(prices),
     }
 }
 
-/// A row of our CSV and JSON. Columns that are not known are a mistake that should be heard of.
+/// A row of our CSV and JSON. An unknown column is an error: it may be a misspelt price.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     model: String,
     valid_from: Option<String>,
-    #[allow(dead_code)] // what is imported is the user's, whatever the file says
+    #[allow(dead_code)]
+    // accepted, since `prices list` prints it; imported prices are always the user's
     origin: Option<String>,
     source: Option<String>,
     input_usd: f64,
@@ -63,7 +64,7 @@ impl Entry {
             .unwrap_or_else(|| valid_from.to_string());
         if !is_day(&day) {
             return Err(format!(
-                "{}: valid_from is {day}, not a day like 2026-01-31",
+                "{}: valid_from is {day}, not a date such as 2026-01-31",
                 self.model
             ));
         }
@@ -149,7 +150,7 @@ fn from_json(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, String>
         .collect()
 }
 
-/// LiteLLM's file: model name -> USD per token, with long-context prices in keys that name their threshold.
+/// LiteLLM's file maps model names to USD per token. Keys of long-context prices contain the threshold.
 fn from_litellm(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, String> {
     let models: Map<String, Value> =
         serde_json::from_str(content).map_err(|error| error.to_string())?;
@@ -165,7 +166,7 @@ fn from_litellm(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, Stri
             per_million("input_cost_per_token"),
             per_million("output_cost_per_token"),
         ) else {
-            // Embeddings, images and the sample at the head of the file.
+            // Embeddings, images and the sample at the start of the file.
             continue;
         };
         let threshold = entry
@@ -180,7 +181,7 @@ fn from_litellm(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, Stri
         let long = |key: &str| {
             threshold.and_then(|thousands| per_million(&format!("{key}_above_{thousands}k_tokens")))
         };
-        // Anthropic's own entries are what the bare names cost; other providers' names stay as they are.
+        // Anthropic's own entries give the prices of bare model names; other providers' names are kept.
         let is_first_party =
             entry.get("litellm_provider").and_then(Value::as_str) == Some("anthropic");
         let specific = |key: &str| {
@@ -215,7 +216,7 @@ fn from_litellm(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, Stri
             batch_multiplier: 0.5,
             web_search_usd: 0.01,
         };
-        // Several dated names of one model come to the same bare name, with the same price.
+        // Several dated names of one model have the same bare name and price.
         if is_sane(&price) && !prices.iter().any(|other| other.model == price.model) {
             prices.push(price);
         }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said() {
+    fn errors_name_what_is_wrong() {
         for (content, part) in [
             ("model,input_usd\nm,1\n", "output_usd"),
             ("model,input_usd,output_usd,colour\nm,1,2,red\n", "colour"),
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn litellms_file_is_read_as_it_is() {
+    fn litellms_file_is_read_unchanged() {
         let content = r#"{
             "sample_spec": {"input_cost_per_token": "a number"},
             "claude-sonnet-4-5-20250929": {"litellm_provider": "anthropic", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,

@@ -1,33 +1,26 @@
-//! The page about the schema, made from the statements and their comments: `sql/README.md`.
+//! Generates `sql/README.md` from the statements of the schema and their comments.
 
 use crate::database::{SCHEMA, SCHEMA_VERSION, VIEWS};
 use std::fmt::Write as _;
 
-/// A table as its statement describes it.
+/// A table, parsed from its statement.
 pub struct Table {
-    /// Its name.
     pub name: String,
-    /// The part of the schema it stands in.
+    /// The banner above it in the schema.
     pub section: String,
-    /// The comment at its head: what one row is.
+    /// The first comment: what one row is.
     pub grain: String,
-    /// Its columns, in order.
     pub columns: Vec<Column>,
 }
 
-/// A column as its statement describes it.
 pub struct Column {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: String,
     /// The table it refers to.
     pub references: Option<String>,
-    /// Whether it can be NULL.
     pub is_optional: bool,
-    /// The values that are allowed, if they are few.
+    /// The allowed values, if a check lists them.
     pub values: Vec<String>,
-    /// Its comment.
     pub comment: String,
 }
 
@@ -73,7 +66,7 @@ impl Table {
         } else if ["unique", "primary", "check", "foreign"].contains(&first_word) {
             // A constraint of the table.
         } else if code.starts_with('\'') || code.starts_with("))") {
-            // The values of a check, one a line.
+            // The values of a check, one per line.
             if let Some(column) = self.columns.last_mut() {
                 let value = code.split('\'').nth(1).unwrap_or_default();
                 match (value.is_empty(), comment.is_empty()) {
@@ -122,7 +115,7 @@ fn append(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// A view: its name, and the comment at its head.
+/// The names of the views, with their first comments.
 pub fn views() -> Vec<(String, String)> {
     let grain = |sql: &str| {
         let mut grain = String::new();
@@ -141,7 +134,7 @@ pub fn views() -> Vec<(String, String)> {
     views.collect()
 }
 
-/// The columns of a view that have a comment, which stands behind them in its last select.
+/// The columns of a view with a comment after them in its last select.
 pub fn view_columns(sql: &str) -> impl Iterator<Item = (&str, &str)> {
     let last = sql.rfind("\nselect\n").unwrap_or_default();
     sql[last..].lines().filter_map(|line| {
@@ -151,7 +144,6 @@ pub fn view_columns(sql: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The page.
 pub fn markdown() -> String {
     let tables = tables();
     let mut page = String::new();
@@ -186,7 +178,7 @@ pub fn markdown() -> String {
     page
 }
 
-/// The tables of a section and what they refer to.
+/// The foreign keys of a section, as a Mermaid diagram.
 fn diagram(page: &mut String, section: &str, tables: &[Table]) {
     page.push_str("```mermaid\nerDiagram\n");
     for table in tables.iter().filter(|table| table.section == section) {

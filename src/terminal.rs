@@ -1,20 +1,21 @@
-//! The one place that makes text safe to print. Transcripts hold what web pages and programs wrote, escape sequences
-//! included, and file names can hold anything.
+//! Prints untrusted text safely: transcripts contain the output of programs and web pages, with escape sequences, and file
+//! names can contain any byte. Also lays out tables, numbers and emphasis.
 
 use rusqlite::types::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
-/// Text without anything that a terminal would act upon. Newlines and tabs stay.
+/// Escapes characters that control a terminal, except newline and tab.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_active) {
+    if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_active(character) {
-            write!(safe, "\\u{{{:x}}}", u32::from(character)).expect("a string can be written to");
+        if is_control(character) {
+            write!(safe, "\\u{{{:x}}}", u32::from(character))
+                .expect("writing to a string cannot fail");
         } else {
             safe.push(character);
         }
@@ -22,16 +23,17 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// The same for JSON, which stays the same JSON: it has escapes of its own.
+/// Like [`sanitize`], with JSON escapes, so that the value of the JSON is unchanged.
 pub fn sanitize_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(is_active) {
+    if !json.chars().any(is_control) {
         return Cow::Borrowed(json);
     }
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_active(character) {
-            // All of them are in the first plane.
-            write!(safe, "\\u{:04x}", u32::from(character)).expect("a string can be written to");
+        if is_control(character) {
+            // All control characters are in the basic multilingual plane.
+            write!(safe, "\\u{:04x}", u32::from(character))
+                .expect("writing to a string cannot fail");
         } else {
             safe.push(character);
         }
@@ -39,8 +41,8 @@ pub fn sanitize_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Controls other than newline and tab, and the marks that turn the direction of writing.
-fn is_active(character: char) -> bool {
+/// Control characters except newline and tab, and bidirectional formatting characters.
+fn is_control(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
         '\u{200e}'
@@ -52,20 +54,20 @@ fn is_active(character: char) -> bool {
     }
 }
 
-/// Whether the output goes to a terminal.
+/// Whether stdout is a terminal.
 pub fn is_used() -> bool {
     use std::io::IsTerminal;
     std::io::stdout().is_terminal()
 }
 
-/// The width of the terminal, if there is one.
+/// The width of the terminal; none if stdout is not one.
 pub fn width() -> Option<usize> {
     terminal_size::terminal_size()
         .filter(|_| is_used())
         .map(|(width, _)| usize::from(width.0))
 }
 
-/// A table: numbers to the right, and if a width is given, the widest texts cut so that it fits.
+/// Lays out a table. Numbers are right-aligned; if a width is given, the widest text columns are truncated to fit.
 pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> String {
     let is_number = |column: usize| {
         let mut values = rows
@@ -113,12 +115,13 @@ pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> S
     lines.join("\n")
 }
 
-/// Takes width from the widest columns of text until the table fits. Numbers are never cut.
+/// Shrinks the widest text columns until the table fits. Numbers are never truncated.
 fn fit(widths: &mut [usize], numbers: &[bool], width: usize) {
-    const LEAST: usize = 8;
+    const MINIMUM: usize = 8;
     let gaps = 2 * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {
-        let texts = (0..widths.len()).filter(|column| !numbers[*column] && widths[*column] > LEAST);
+        let texts =
+            (0..widths.len()).filter(|column| !numbers[*column] && widths[*column] > MINIMUM);
         match texts.max_by_key(|column| widths[*column]) {
             Some(column) => widths[column] -= 1,
             None => break,
@@ -141,7 +144,7 @@ fn pad(cell: &str, width: usize, is_number: bool) -> String {
     }
 }
 
-/// A value as people like to read it, on one line.
+/// Formats a value for people, on one line.
 fn cell(value: &Value, name: &str) -> String {
     let is_name = ["_id", "_key", "_number", "_code", "_year"]
         .iter()
@@ -160,7 +163,7 @@ fn cell(value: &Value, name: &str) -> String {
     }
 }
 
-/// Dollars: two digits behind the point, more where they are needed to see anything.
+/// Dollars with two decimals; small amounts with up to six.
 fn money(amount: f64) -> String {
     match amount.abs() {
         small if small > 0.0 && small < 0.1 => trim_zeros(format!("{amount:.6}")),
@@ -180,27 +183,26 @@ fn trim_zeros(text: String) -> String {
     }
 }
 
-/// How wide a full bar is.
 pub const BAR_WIDTH: usize = 16;
 
-/// A bar for a share between 0 and 1, in eighths of a character.
+/// Draws a bar for a share between 0 and 1, in eighths of a character.
 pub fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// Bold and faint text, where the terminal shows it.
+/// Bold and faint text, if the terminal supports it.
 pub struct Emphasis {
     is_shown: bool,
 }
 
-/// The marks that statements put around matches: characters of private use, which no font has.
+/// The private-use characters that statements put around matches.
 const MARKS: [char; 2] = ['\u{e000}', '\u{e001}'];
 
 impl Emphasis {
-    /// Emphasis for standard output: none in files, pipes and with NO_COLOR.
-    #[allow(clippy::new_without_default)] // it looks at the terminal, which a default should not
+    /// Emphasis for stdout: none if it is not a terminal, or if NO_COLOR is set.
+    #[allow(clippy::new_without_default)] // it depends on the environment, which a default should not
     pub fn new() -> Emphasis {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Emphasis {
@@ -208,7 +210,6 @@ impl Emphasis {
         }
     }
 
-    /// Less important text.
     pub fn faint(&self, text: &str) -> String {
         match self.is_shown {
             true => format!("\x1b[2m{text}\x1b[0m"),
@@ -216,7 +217,7 @@ impl Emphasis {
         }
     }
 
-    /// Text with marked parts: bold, else in brackets.
+    /// Shows marked matches in bold, else in brackets.
     pub fn marked(&self, text: &str) -> String {
         let marks = match self.is_shown {
             true => ["\x1b[1m", "\x1b[0m"],
@@ -226,7 +227,7 @@ impl Emphasis {
     }
 }
 
-/// A number with thousands apart: 12,345.
+/// Formats a number with thousands separators: 12,345.
 pub fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
@@ -239,7 +240,7 @@ pub fn grouped(number: i64) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// Bytes in the unit that reads best: 1.5 MB.
+/// Formats a size in decimal units: 1.5 MB.
 pub fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
     let mut amount = bytes as f64;
@@ -260,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_acts_upon_gets_through() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             sanitize("a\x1b[31mb\u{9b}c\u{202e}d\re"),
             "a\\u{1b}[31mb\\u{9b}c\\u{202e}d\\u{d}e"
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fits_and_numbers_stand_to_the_right() {
+    fn a_table_fits_and_numbers_are_right_aligned() {
         let columns = ["title".to_string(), "cost_usd".to_string()];
         let rows = vec![
             vec![
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_have_separators_and_units() {
         assert_eq!(
             [grouped(0), grouped(-1234), grouped(1_000_000)],
             ["0", "-1,234", "1,000,000"]

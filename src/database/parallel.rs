@@ -1,69 +1,67 @@
-//! Work on a new database beside the writer.
+//! Derives rollups of a new database, and checks its references, in parallel with the writer.
 //!
-//! A thread reads the database as it was when a statement began. What it fills are tables of its own, of the same names as
-//! those that the writer would fill; when it is done their rows are taken over as they are. Whoever writes meanwhile must
-//! leave alone what is read.
+//! A background thread runs a script of `sql/derive` on a connection of its own. The tables that it fills are temporary ones
+//! with the names of the real tables; when it is done, the writer copies their rows. Meanwhile the writer must not change
+//! the tables that the script reads.
 
 use super::create::check_references;
 use super::statements as sql;
-use super::{derive, read_beside};
+use super::{derive, open_background_reader};
 use crate::error::Result;
-use crate::pipeline::{Begun, Pipeline};
+use crate::pipeline::{Pipeline, Task};
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
 use std::path::Path;
 
-/// A script of sql/derive that can be run beside the rest, what it fills, and the first script that needs it.
+/// A script of `sql/derive` that can run in the background, the tables it fills, and the first script that reads them.
 pub struct Part {
     pub script: &'static str,
     pub needed_by: &'static str,
     tables: &'static [&'static str],
 }
 
-/// What tools did. It can begin as soon as calls and their answers are settled.
+/// Tool calls per day. Can start when all calls and their results are settled.
 pub const TOOLS: Part = Part {
     script: "71_tool_parts.sql",
     needed_by: "75_bi_tools.sql",
     tables: &["tool_parts", "file_change_parts"],
 };
 
-/// What responses cost. It needs all that is resolved.
+/// Costs per day. Can start when everything else is derived.
 pub const RESPONSES: Part = Part {
     script: "72_response_parts.sql",
     needed_by: "76_bi_days.sql",
     tables: &["response_parts"],
 };
 
-/// Tables that are being filled.
+/// A part that runs in the background.
 pub struct Filling {
     part: Part,
-    filled: Begun<Result<Connection>>,
+    filled: Task<Result<Connection>>,
 }
 
 impl Filling {
-    /// Begins to run a script.
     pub fn begin(part: Part, path: &Path, pipeline: &Pipeline) -> Filling {
         let (script, tables) = (part.script, part.tables);
         let path = path.to_path_buf();
         Filling {
             part,
-            filled: pipeline.begin(move || fill(&path, script, tables)),
+            filled: pipeline.spawn(move || fill(&path, script, tables)),
         }
     }
 
-    /// Whether it runs a script, in place of the writer.
+    /// Whether the part runs this script, so that the writer need not.
     pub fn is_of(&self, script: &str) -> bool {
         self.part.script == script
     }
 
-    /// Whether a script needs what it fills.
     pub fn is_needed_by(&self, script: &str) -> bool {
         self.part.needed_by == script
     }
 
-    /// Puts the rows in the place of those that are there.
+    /// Waits for the part, and copies its rows.
     pub fn finish(self, connection: &Connection) -> Result<()> {
-        let filled = self.filled.finish()?;
+        let filled = self.filled.join()?;
         for table in self.part.tables {
             connection.execute_batch(&format!("delete from {table}"))?;
             let mut select = filled.prepare(&format!("select * from {table}"))?;
@@ -85,10 +83,10 @@ impl Filling {
 }
 
 fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
-    let reader = read_beside(path)?;
+    let reader = open_background_reader(path)?;
     reader.execute_batch(sql::CREATE_TOUCHED)?;
     reader.execute_batch(sql::RESET_WATERMARKS)?;
-    // The script fills tables by their names, and these come first.
+    // SQLite resolves a name to a temporary table first.
     for table in tables {
         reader.execute_batch(&format!(
             "create temp table {table} as select * from {table} where false"
@@ -102,8 +100,8 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Begins to check whether all references of a database lead to something.
-pub fn begin_to_check(path: &Path, pipeline: &Pipeline) -> Begun<Result<()>> {
+/// Checks all references of a database in the background.
+pub fn begin_to_check(path: &Path, pipeline: &Pipeline) -> Task<Result<()>> {
     let path = path.to_path_buf();
-    pipeline.begin(move || check_references(&read_beside(&path)?))
+    pipeline.spawn(move || check_references(&open_background_reader(&path)?))
 }

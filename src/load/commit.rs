@@ -8,7 +8,7 @@ use crate::database::parallel::{self, Filling};
 use crate::database::{Stage, check_references, create_stage, refresh, statements as sql, upgrade};
 use crate::discover::Stat;
 use crate::error::Result;
-use crate::pipeline::{Begun, Pipeline};
+use crate::pipeline::{Pipeline, Task};
 use crate::store::{LastKeys, Statements};
 use crate::timestamp;
 use rusqlite::{Connection, params};
@@ -133,7 +133,7 @@ impl<'c> Loader<Statements<'c>> {
             connection.execute_batch(&statement)?;
         }
         match checking {
-            Some(checking) => checking.finish()?,
+            Some(checking) => checking.join()?,
             None if self.commit.is_unchecked => check_references(connection)?,
             None => {}
         }
@@ -171,7 +171,7 @@ impl<'c> Loader<Statements<'c>> {
     }
 
     /// Derives what depends on several lines. Returns who checks the references meanwhile.
-    fn derive(&mut self, shared: Option<Shared<'_>>) -> Result<Option<Begun<Result<()>>>> {
+    fn derive(&mut self, shared: Option<Shared<'_>>) -> Result<Option<Task<Result<()>>>> {
         let connection = self.store.connection;
         self.refresh()?;
         self.flush()?;
