@@ -1,8 +1,7 @@
-//! Records -> rows: the only place that gives meaning, and the only one that knows both Claude's field names and our
-//! column names. Pure: what a line becomes depends on the line and on the path of its file.
+//! Records -> rows. Only this module interprets records, and only it knows both Claude's field names and our column names.
+//! Its functions are pure: the rows of a line depend on the line and the path of its file alone.
 
 mod agent_link;
-mod beginning;
 mod change;
 mod content;
 mod document;
@@ -12,24 +11,27 @@ mod message;
 mod notification;
 mod outcome;
 mod prompt;
-mod tool;
+mod tool_call;
+mod tool_result;
+mod truncate;
 mod unknown;
 mod usage;
 
 use crate::decode::{Piece, Reason, decode, is_blank};
 use crate::discover::{Kind, Place};
 use crate::read::{Line, Section};
-use crate::record::Record;
+use crate::record::{Record, object, parse_object};
 use crate::rows::{RejectedLine, Rows};
 use bumpalo::Bump;
+use std::borrow::Cow;
 
 pub use document::normalize_document;
 pub use message::copy_json;
-pub use tool::{call_from_json, call_to_json};
+pub use tool_call::{call_from_json, call_to_json};
 
-/// The rows of a section, and up to where the file has become rows.
+/// The rows of a section, and the offset up to which the file is now parsed.
 ///
-/// Lines are numbered from 0 within the section; only the loader knows how many there are before it.
+/// Line numbers start at 0 in the section: only the loader knows how many lines precede it.
 pub fn normalize<'a>(
     section: &'a Section,
     place: &'a Place,
@@ -55,7 +57,7 @@ pub fn normalize<'a>(
     (rows, parsed)
 }
 
-/// Adds the rows of a line. Returns how many of its bytes became rows.
+/// Adds the rows of a line. Returns how many of its bytes were consumed.
 pub fn normalize_line<'a>(
     line: &Line<'a>,
     line_number: i64,
@@ -118,7 +120,6 @@ pub fn normalize_line<'a>(
     used
 }
 
-/// Adds the rows of a record.
 fn normalize_record<'a>(
     record: &mut Record<'a>,
     json: &'a str,
@@ -139,12 +140,25 @@ fn normalize_record<'a>(
     }
 }
 
-/// Where a record stands.
+/// The position of a record in its file.
 #[derive(Clone, Copy)]
 struct Position {
     line_number: i64,
     byte_offset: i64,
     byte_length: i64,
+}
+
+object! {
+    /// A JSON object without known keys.
+    pub struct Entries {}
+}
+
+/// The keys and values of a JSON object.
+fn entries(json: &str) -> Vec<(Cow<'_, str>, &str)> {
+    let object: Entries = parse_object(json).unwrap_or_default();
+    let entries = object.rest.into_iter();
+    let entries = entries.filter_map(|(key, value)| Some((key, value.raw()?.get())));
+    entries.collect()
 }
 
 fn rejected(
@@ -169,7 +183,7 @@ mod tests {
     use crate::discover::classify;
 
     #[test]
-    fn a_line_whose_escapes_are_repaired_becomes_the_rows_of_one_that_needs_no_repair() {
+    fn a_repaired_line_has_the_rows_of_a_valid_one() {
         let rows_of = |path: &str, text: &str| {
             let json = format!(
                 r#"{{"parentUuid":null,"uuid":"u","type":"user","display":"{text}","message":{{"content":"{text}"}}}}"#

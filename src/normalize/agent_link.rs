@@ -1,8 +1,8 @@
-//! What a line tells of an agent and the call that spawned it. Which of several tellings counts is decided in SQL.
+//! Links between sub-agents and the tool calls that spawned them. Lines may disagree; SQL decides which link counts.
 
 use crate::rows::{AgentLink, BlockRows, TaskNotification};
 
-/// A telling; its session is that of the line.
+/// A link. The loader sets its session to that of the line.
 pub fn new(agent_id: &str, tool_use_id: &str, method: &'static str) -> AgentLink {
     AgentLink {
         session_id: String::new(),
@@ -12,10 +12,10 @@ pub fn new(agent_id: &str, tool_use_id: &str, method: &'static str) -> AgentLink
     }
 }
 
-/// By `toolUseResult.agentId` of a carrier, and by the end of a result's text.
-pub fn of_blocks(blocks: &[BlockRows<'_>]) -> Vec<AgentLink> {
+/// Links from the `agentId` of `toolUseResult`, or else from the end of a result's text.
+pub fn from_blocks(blocks: &[BlockRows<'_>]) -> Vec<AgentLink> {
     let results = blocks.iter().filter_map(|row| row.tool_result.as_ref());
-    let tellings = results.filter_map(|result| {
+    let links = results.filter_map(|result| {
         let call = result.source_tool_use_id.as_deref()?;
         let text = result.content.as_deref().unwrap_or_default();
         match (&result.agent_id, agent_in_text(text)) {
@@ -24,17 +24,17 @@ pub fn of_blocks(blocks: &[BlockRows<'_>]) -> Vec<AgentLink> {
             (None, None) => None,
         }
     });
-    tellings.collect()
+    links.collect()
 }
 
-/// By the ids of a task notification.
-pub fn of_notification(notification: &TaskNotification<'_>) -> Option<AgentLink> {
+/// The link of a task notification that names a sub-agent and a call.
+pub fn from_notification(notification: &TaskNotification<'_>) -> Option<AgentLink> {
     let agent_id = notification.task_id.as_deref()?;
     let call = notification.tool_use_id.as_deref()?;
     Some(new(agent_id, call, "notification"))
 }
 
-/// `agentId: a6c92408dc3f631da (internal ID ...` near the end of what the Task tool says.
+/// `agentId: a6c92408dc3f631da (internal ID ...` near the end of the Task tool's result.
 fn agent_in_text(text: &str) -> Option<&str> {
     let line = text
         .lines()
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_is_named_near_the_end_of_the_text() {
+    fn a_result_names_its_agent_near_its_end() {
         let text = "All done.\nagentId: a6c92408dc3f631da (for resuming)\n<usage>total_tokens: 5\ntool_uses: 1\nduration_ms: 9</usage>";
         assert_eq!(agent_in_text(text), Some("a6c92408dc3f631da"));
         assert_eq!(agent_in_text("1\tagentId: a6c92408dc3f631da"), None);

@@ -1,11 +1,10 @@
-//! Lines that a tool call added to a file and removed from it.
+//! File changes: how many lines a tool call added to a file and removed from it.
 
-use super::tool::Returned;
+use super::tool_result::Returned;
 use crate::record::{NotJson, Reader, json_flag, json_list, json_text, object, parse_object};
 use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 
-/// A change of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Change<'a> {
     /// create, update, edit or notebook.
@@ -13,7 +12,7 @@ pub struct Change<'a> {
     pub path: Cow<'a, str>,
     pub lines_added: Option<i64>,
     pub lines_removed: Option<i64>,
-    /// What the numbers come from.
+    /// How the lines were counted: patch, content, git_diff or strings.
     pub source: Option<&'static str>,
 }
 
@@ -38,8 +37,8 @@ object! {
     }
 }
 
-/// What the input of a call tells of the change it wants.
-pub fn of_input<'a>(tool: &str, json: &'a str) -> Option<Change<'a>> {
+/// The change that the input of a call requests.
+pub fn from_input<'a>(tool: &str, json: &'a str) -> Option<Change<'a>> {
     let kind = match tool {
         "Write" => "update",
         "Edit" | "MultiEdit" => "edit",
@@ -49,7 +48,7 @@ pub fn of_input<'a>(tool: &str, json: &'a str) -> Option<Change<'a>> {
     let input: Input = parse_object(json).ok()?;
     let path = input.file_path.or(input.notebook_path)?;
     let counts = match tool {
-        // What stood there before is not known.
+        // The previous content is unknown.
         "Write" => input
             .content
             .map(|content| (Some(count_lines(&content)), None)),
@@ -80,15 +79,17 @@ fn sum_of_edits(json: &str) -> (i64, i64) {
     let edits = json_list(json).unwrap_or_default();
     edits.iter().fold((0, 0), |(added, removed), edit| {
         let edit: Edit = parse_object(edit.get()).unwrap_or_default();
-        let (more, less) = diff(&edit.old.unwrap_or_default(), &edit.new.unwrap_or_default());
-        (added + more, removed + less)
+        let (edit_added, edit_removed) =
+            diff(&edit.old.unwrap_or_default(), &edit.new.unwrap_or_default());
+        (added + edit_added, removed + edit_removed)
     })
 }
 
-/// What a result tells of the change it made: by its patch, by the text of a new file, by git, by the strings.
-pub fn of_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
+/// The change that a result reports. Lines are counted in its patch, else in the content of a new file, else in the git diff, else
+/// in the replaced strings.
+pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     if returned.get("notebook_path").is_some() || returned.get("new_source").is_some() {
-        return of_notebook(returned);
+        return from_notebook(returned);
     }
     let path = returned.text("filePath")?;
     let patch = returned.get("structuredPatch");
@@ -98,7 +99,7 @@ pub fn of_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     let kind = match written.as_deref() {
         Some("create") => "create",
         Some("update") => "update",
-        // Only Edit and MultiEdit tell what they replaced.
+        // Only Edit and MultiEdit report what they replaced.
         _ if old.is_some() || returned.get("edits").is_some() => "edit",
         _ if patch.is_some() => "update",
         _ => return None,
@@ -132,7 +133,7 @@ pub fn of_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     })
 }
 
-fn of_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
+fn from_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     let path = returned.text("notebook_path").unwrap_or(Cow::Borrowed(""));
     let new = returned
         .get("new_source")
@@ -154,14 +155,14 @@ fn of_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     })
 }
 
-/// The lines added and removed by a patch; nothing of an empty one, which says nothing.
+/// The lines added and removed by a patch. An empty patch is unknown and not zero.
 fn count_patch(json: &str) -> Option<(i64, i64)> {
     let mut sum = None;
     let mut reader = Reader::new(json);
     let read = reader.list(|reader| {
-        let (more, less) = count_hunk(reader)?;
+        let (hunk_added, hunk_removed) = count_hunk(reader)?;
         let (added, removed) = sum.unwrap_or((0, 0));
-        sum = Some((added + more, removed + less));
+        sum = Some((added + hunk_added, removed + hunk_removed));
         Ok(())
     });
     read.ok()?;
@@ -192,7 +193,6 @@ fn count_hunk(reader: &mut Reader<'_>) -> Result<(i64, i64), NotJson> {
 }
 
 object! {
-    /// `gitDiff`
     pub struct GitDiff {
         "additions" => additions: count,
         "deletions" => deletions: count,
@@ -204,7 +204,7 @@ fn count_git_diff(json: &str) -> Option<(i64, i64)> {
     Some((diff.additions?, diff.deletions?))
 }
 
-/// How often an edit was made: more than once only if it replaces all.
+/// How many replacements an edit made. Only `replaceAll` makes more than one.
 fn occurrences(returned: &Returned<'_, '_>, old: &str) -> i64 {
     let replaces_all = returned.get("replaceAll").and_then(json_flag) == Some(true);
     match returned.get("originalFile").and_then(json_text) {
@@ -215,7 +215,7 @@ fn occurrences(returned: &Returned<'_, '_>, old: &str) -> i64 {
     }
 }
 
-/// A final newline does not begin another line.
+/// A final newline does not start another line.
 fn count_lines(text: &str) -> i64 {
     text.lines().count() as i64
 }
@@ -239,9 +239,9 @@ mod tests {
     use crate::record::Record;
 
     fn counts(json: &str) -> (&'static str, Option<i64>, Option<i64>, Option<&'static str>) {
-        let carrier = format!(r#"{{"toolUseResult":{json}}}"#);
-        let carrier: Record = parse_object(&carrier).unwrap();
-        let change = of_result(&Returned::read(carrier.tool_use_result.as_ref())).unwrap();
+        let record = format!(r#"{{"toolUseResult":{json}}}"#);
+        let record: Record = parse_object(&record).unwrap();
+        let change = from_result(&Returned::new(record.tool_use_result.as_ref())).unwrap();
         (
             change.kind,
             change.lines_added,
@@ -257,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_counts_its_lines_without_a_line_behind_the_last_newline() {
+    fn a_final_newline_of_a_new_file_is_not_a_line() {
         let json = r#"{"type":"create","filePath":"/w/a","content":"a\nb\n","structuredPatch":[]}"#;
         assert_eq!(counts(json), ("create", Some(2), Some(0), Some("content")));
     }
 
     #[test]
-    fn without_a_patch_git_or_the_strings_tell() {
+    fn without_a_patch_the_git_diff_or_the_strings_are_counted() {
         let json = r#"{"type":"update","filePath":"/w/a","structuredPatch":[],"gitDiff":{"additions":5,"deletions":4}}"#;
         assert_eq!(counts(json), ("update", Some(5), Some(4), Some("git_diff")));
         let json = r#"{"filePath":"/w/a","oldString":"a","newString":"b\nc","structuredPatch":[],"replaceAll":true,"originalFile":"a\na\n"}"#;
@@ -279,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn the_input_alone_tells_where_the_result_says_nothing() {
-        let change = of_input(
+    fn the_input_has_its_own_counts() {
+        let change = from_input(
             "Edit",
             r#"{"file_path":"/w/a","old_string":"a\nb","new_string":"a\nc\nd"}"#,
         )
@@ -289,11 +289,11 @@ mod tests {
             (change.kind, change.lines_added, change.lines_removed),
             ("edit", Some(2), Some(1))
         );
-        let change = of_input("MultiEdit", r#"{"file_path":"/w/a","edits":[{"old_string":"a","new_string":"b"},{"old_string":"","new_string":"c"}]}"#).unwrap();
+        let change = from_input("MultiEdit", r#"{"file_path":"/w/a","edits":[{"old_string":"a","new_string":"b"},{"old_string":"","new_string":"c"}]}"#).unwrap();
         assert_eq!(
             (change.lines_added, change.lines_removed),
             (Some(2), Some(1))
         );
-        assert_eq!(of_input("Bash", "{}"), None);
+        assert_eq!(from_input("Bash", "{}"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Content of a message -> blocks, tool calls and tool results.
 
 use super::extra::Extra;
-use super::tool;
+use super::tool_call::tool_use;
 use super::unknown::Unknown;
 use crate::record::{
     Block, Content, ContentOf, Json, Lenient, Part, PartContent, Raw, Source, json_text,
@@ -10,7 +10,6 @@ use crate::rows::{BlockRows, ContentBlock, Text, ToolResult};
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
-/// The blocks of a content.
 pub fn blocks<'a>(content: Content<'a>, unknown: &mut Unknown<'_, '_>) -> Vec<BlockRows<'a>> {
     match content {
         ContentOf::Text(text) => vec![text_block(text)],
@@ -23,7 +22,7 @@ pub fn blocks<'a>(content: Content<'a>, unknown: &mut Unknown<'_, '_>) -> Vec<Bl
                         unknown.block(block.kind.as_deref());
                         push_block(block, &mut rows, unknown);
                     }
-                    Lenient::Other(json) => rows.push(odd_block(&json)),
+                    Lenient::Other(json) => rows.push(untyped_block(&json)),
                 }
                 for row in &mut rows[from..] {
                     row.block.position = position as i64;
@@ -34,8 +33,8 @@ pub fn blocks<'a>(content: Content<'a>, unknown: &mut Unknown<'_, '_>) -> Vec<Bl
     }
 }
 
-/// An element that is no object. Old data has bare strings among the blocks: such a block has a text and no type.
-fn odd_block(json: &Json<'_>) -> BlockRows<'static> {
+/// The block of an element that is not an object. In old data it may be a string; its block has a text but no type.
+fn untyped_block(json: &Json<'_>) -> BlockRows<'static> {
     let mut block = ContentBlock::default();
     match json_text(json.get()) {
         Some(text) => set_text(&mut block, Some(text.into_owned().into())),
@@ -47,7 +46,6 @@ fn odd_block(json: &Json<'_>) -> BlockRows<'static> {
     }
 }
 
-/// The block that a plain string is.
 pub fn text_block(text: Text<'_>) -> BlockRows<'_> {
     BlockRows {
         block: ContentBlock {
@@ -60,7 +58,7 @@ pub fn text_block(text: Text<'_>) -> BlockRows<'_> {
     }
 }
 
-/// How many characters of a response can be seen: its texts, its thinking and the inputs of its calls.
+/// Counts the visible characters of a response: its text, its thinking and the inputs of its calls.
 pub fn visible_chars(blocks: &[BlockRows<'_>]) -> i64 {
     let chars = |text: Option<&str>| text.map_or(0, |text| text.chars().count() as i64);
     let counts = blocks.iter().map(|row| {
@@ -73,8 +71,8 @@ pub fn visible_chars(blocks: &[BlockRows<'_>]) -> i64 {
     counts.sum()
 }
 
-/// The same of a content that does not become blocks.
-pub fn chars_to_see(content: &Content<'_>) -> i64 {
+/// Like [`visible_chars`], for content that does not become blocks.
+pub fn visible_chars_of_content(content: &Content<'_>) -> i64 {
     let chars = |text: &str| text.chars().count() as i64;
     let chars_of = |element: &Lenient<'_, Block<'_>>| match element {
         Lenient::Is(block) => {
@@ -93,7 +91,7 @@ pub fn chars_to_see(content: &Content<'_>) -> i64 {
     }
 }
 
-/// A call without an id cannot be answered, and is a block like others.
+/// A `tool_use` block without an id can have no result, and is a plain block.
 fn is_call(block: &Block<'_>) -> bool {
     block.kind.as_deref() == Some("tool_use")
         && block.id.as_deref().is_some_and(|id| !id.is_empty())
@@ -104,33 +102,33 @@ fn push_block<'a>(block: Block<'a>, rows: &mut Vec<BlockRows<'a>>, unknown: &mut
     let mut extra = Extra::default();
     let kind = block.kind.as_deref().unwrap_or_default();
     for (key, value) in &block.rest {
-        // Only the API can read a signature: the archive has it.
+        // Only the API can read a signature, so only the archive keeps it.
         let is_signature = kind == "thinking" && key == "signature";
         if !(is_signature && value.get().starts_with('"')) {
             extra.push(key, value.get());
         }
     }
     let is_call = is_call(&block);
-    let mut tool_use = None;
+    let mut call = None;
     let mut tool_result = None;
     let mut parts = Vec::new();
 
     if kind == "thinking" {
         set_text(&mut row, block.thinking);
-        put_text(&mut extra, "text", block.text.as_deref());
+        extra.push_optional("text", block.text.as_deref());
     } else {
         set_text(&mut row, block.text);
-        put_text(&mut extra, "thinking", block.thinking.as_deref());
+        extra.push_optional("thinking", block.thinking.as_deref());
     }
     if is_call {
-        tool_use = Some(Box::new(tool::tool_use(
+        call = Some(Box::new(tool_use(
             block.id.unwrap_or_default(),
             block.name,
             block.input.map(Raw::get),
         )));
     } else {
-        put_text(&mut extra, "id", block.id.as_deref());
-        put_text(&mut extra, "name", block.name.as_deref());
+        extra.push_optional("id", block.id.as_deref());
+        extra.push_optional("name", block.name.as_deref());
         if let Some(input) = block.input {
             extra.push("input", input.get());
         }
@@ -146,7 +144,7 @@ fn push_block<'a>(block: Block<'a>, rows: &mut Vec<BlockRows<'a>>, unknown: &mut
         }
         tool_result = Some(result);
     } else {
-        put_text(&mut extra, "tool_use_id", block.tool_use_id.as_deref());
+        extra.push_optional("tool_use_id", block.tool_use_id.as_deref());
         if let Some(is_error) = block.is_error {
             extra.push("is_error", if is_error { "true" } else { "false" });
         }
@@ -161,7 +159,7 @@ fn push_block<'a>(block: Block<'a>, rows: &mut Vec<BlockRows<'a>>, unknown: &mut
     row.extra_json = extra.finish().map(Into::into);
     rows.push(BlockRows {
         block: row,
-        tool_use,
+        tool_use: call,
         tool_result,
         ..BlockRows::default()
     });
@@ -173,14 +171,8 @@ fn set_text<'a>(row: &mut ContentBlock<'a>, text: Option<Text<'a>>) {
     row.text = text;
 }
 
-fn put_text(extra: &mut Extra, key: &str, text: Option<&str>) {
-    if let Some(text) = text {
-        extra.push_text(key, text);
-    }
-}
-
-/// Sets the text of a tool result. The parts of a list become blocks of their own, without the text that is set here:
-/// their byte lengths tell them apart.
+/// Sets the text of a tool result. Each element of a list becomes a block without text: its byte length locates its text in that
+/// of the result.
 fn result_content<'a>(
     content: PartContent<'a>,
     result: &mut ToolResult<'a>,
@@ -240,7 +232,7 @@ fn set_part<'a>(row: &mut ContentBlock<'a>, part: Part<'a>, text: &mut Option<Te
     row.extra_json = extra.finish().map(Into::into);
 }
 
-/// Describes an image or document. Its bytes stay in the archive.
+/// Records the type, size and hash of an image or document. Only the archive keeps its bytes.
 fn set_source<'a>(row: &mut ContentBlock<'a>, source: Source<'a>, extra: &mut Extra) {
     let mut nested = Extra::default();
     nested.push_rest(&source.rest);
@@ -255,11 +247,11 @@ fn set_source<'a>(row: &mut ContentBlock<'a>, source: Source<'a>, extra: &mut Ex
         row.byte_length = Some(bytes.len() as i64);
         row.content_hash = Some(Sha256::digest(bytes).into());
     }
-    put_text(&mut nested, "type", source.kind.as_deref());
+    nested.push_optional("type", source.kind.as_deref());
     extra.push_object("source", nested);
 }
 
-/// Content of a block that is no tool result, as JSON again.
+/// The JSON of content in a block that is not a tool result.
 fn content_json(content: &PartContent<'_>) -> String {
     let mut json = String::new();
     match content {
@@ -283,13 +275,13 @@ fn content_json(content: &PartContent<'_>) -> String {
 
 fn part_json(part: &Part<'_>) -> String {
     let mut extra = Extra::default();
-    put_text(&mut extra, "type", part.kind.as_deref());
-    put_text(&mut extra, "text", part.text.as_deref());
+    extra.push_optional("type", part.kind.as_deref());
+    extra.push_optional("text", part.text.as_deref());
     if let Some(source) = &part.source {
         let mut nested = Extra::default();
-        put_text(&mut nested, "type", source.kind.as_deref());
-        put_text(&mut nested, "media_type", source.media_type.as_deref());
-        put_text(&mut nested, "data", source.data.as_deref());
+        nested.push_optional("type", source.kind.as_deref());
+        nested.push_optional("media_type", source.media_type.as_deref());
+        nested.push_optional("data", source.data.as_deref());
         nested.push_rest(&source.rest);
         extra.push_object("source", nested);
     }

@@ -2,9 +2,8 @@
 
 use super::extra::Extra;
 use super::message::moment;
-use super::tool::entries;
 use super::unknown::Unknown;
-use super::{Position, agent_link, document, notification};
+use super::{Position, agent_link, document, entries, notification};
 use crate::discover::Place;
 use crate::record::{HistoryLine, Record, kinds, object, parse_object};
 use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, HistoryRows, UnknownKind};
@@ -50,7 +49,7 @@ pub fn event<'a>(
     EventRows {
         links: queued
             .iter()
-            .filter_map(agent_link::of_notification)
+            .filter_map(agent_link::from_notification)
             .collect(),
         notifications: queued,
         event: Event {

@@ -1,20 +1,20 @@
-//! The JSON column of a row: what has no column of its own.
+//! Builds the `extra_json` column: the keys of a record that have no column.
 
 use crate::record::{Json, Rest, push_string};
 
-/// An object in the making.
+/// A JSON object under construction.
 #[derive(Default)]
 pub struct Extra(String);
 
-const FIRST_BYTES: usize = 128;
+/// The initial capacity: more keys often follow the first one.
+const INITIAL_BYTES: usize = 128;
 
 impl Extra {
-    /// Adds a key with its JSON value.
     pub fn push(&mut self, key: &str, json: &str) {
-        // With what stands around them. Others often follow the first.
+        // Including quotes, colon, comma and brace.
         let length = key.len() + json.len() + 5;
         self.0.reserve(match self.0.is_empty() {
-            true => length.max(FIRST_BYTES),
+            true => length.max(INITIAL_BYTES),
             false => length,
         });
         self.push_key(key);
@@ -27,26 +27,31 @@ impl Extra {
         self.0.push(':');
     }
 
-    /// Adds a key with a text.
     pub fn push_text(&mut self, key: &str, text: &str) {
         self.push_key(key);
         push_string(&mut self.0, text);
     }
 
-    /// Adds all keys that had no field.
+    pub fn push_optional(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.push_text(key, text);
+        }
+    }
+
+    /// Adds the keys that have no field.
     pub fn push_rest(&mut self, rest: &Rest) {
         for (key, json) in rest {
             self.push(key, json.get());
         }
     }
 
-    /// Adds a key with an object, if there is anything in it.
+    /// Adds an object, unless it is empty.
     pub fn push_object(&mut self, key: &str, object: Extra) {
         let Some(mut json) = object.finish() else {
             return;
         };
         self.push_key(key);
-        // The shorter one is copied: the other may be very long.
+        // Copy the shorter string: the other may be very long.
         if json.len() > self.0.len() {
             json.insert_str(0, &self.0);
             self.0 = json;
@@ -55,7 +60,7 @@ impl Extra {
         }
     }
 
-    /// The object, if there is anything in it.
+    /// The JSON, or `None` for an empty object.
     pub fn finish(mut self) -> Option<String> {
         if self.0.is_empty() {
             return None;

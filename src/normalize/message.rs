@@ -2,9 +2,10 @@
 
 use super::extra::Extra;
 use super::prompt::{self, Question};
-use super::tool::{self, Carrier, Entries};
+use super::tool_result::{ResultFields, complete_results};
+use super::truncate::join_truncated;
 use super::unknown::Unknown;
-use super::{Position, agent_link, beginning, content, notification, usage};
+use super::{Entries, Position, agent_link, content, notification, usage};
 use crate::discover::{Kind, Layout, Place};
 use crate::record::{
     Content, ContentOf, Lenient, Message as EchoMessage, Opened, Raw, Record, Rest, json_cost,
@@ -67,7 +68,7 @@ pub fn message<'a>(
             }
         }
         if usage.is_none() {
-            push_text(&mut rest, "id", inner.id.as_deref());
+            rest.push_optional("id", inner.id.as_deref());
             if let Some(raw) = inner.usage {
                 rest.push("usage", raw.get());
             }
@@ -92,12 +93,12 @@ pub fn message<'a>(
     if let Some(raw) = record.data {
         usage = progress(raw, &mut message, &mut links, &mut extra).or(usage);
     }
-    let carrier = Carrier {
+    let fields = ResultFields {
         returned: record.tool_use_result.as_ref(),
         denial_kind: message.tool_denial_kind.as_deref(),
         feedback: message.user_feedback.as_deref(),
     };
-    if let Some(returned) = tool::complete(&mut blocks, &carrier) {
+    if let Some(returned) = complete_results(&mut blocks, &fields) {
         extra.push("toolUseResult", returned.json.get());
     }
     for (key, value) in &record.rest {
@@ -111,8 +112,12 @@ pub fn message<'a>(
 
     prompt(&mut message, &mut blocks, question);
     let notifications = notifications(&message, &blocks);
-    links.extend(agent_link::of_blocks(&blocks));
-    links.extend(notifications.iter().filter_map(agent_link::of_notification));
+    links.extend(agent_link::from_blocks(&blocks));
+    links.extend(
+        notifications
+            .iter()
+            .filter_map(agent_link::from_notification),
+    );
     if let Some(usage) = &mut usage {
         complete_usage(usage, &message);
         if !usage.line.is_progress {
@@ -242,7 +247,7 @@ fn prompt(message: &mut Message<'_>, blocks: &mut [BlockRows<'_>], question: Que
         .filter(is_text)
         .filter_map(|row| row.block.text.as_deref())
         .collect();
-    let text = beginning::joined(&texts);
+    let text = join_truncated(&texts);
     let question = Question {
         record: message.kind.as_deref().unwrap_or_default(),
         subtype: message.subtype.as_deref(),
@@ -446,7 +451,7 @@ fn progress<'a>(
         return None;
     };
     let mut rest = Extra::default();
-    push_text(&mut rest, "agentId", data.agent_id.as_deref());
+    rest.push_optional("agentId", data.agent_id.as_deref());
     let is_echo = data.kind.as_deref() == Some("agent_progress");
     match &data.message {
         Some(message) if is_echo => rest.push("message", &echo_json(message)),
@@ -513,7 +518,10 @@ fn echoed_usage<'a>(raw: Raw<'a>, progress: &Message<'a>) -> Option<Usage<'a>> {
     let echo: Echo = parse_object(raw.get()).ok()?;
     let message = echo.message?;
     let mut usage = usage::usage(&message, echo.uuid.as_ref().unwrap_or(&progress.uuid))?;
-    usage.line.visible_char_count = message.content.as_ref().map(content::chars_to_see);
+    usage.line.visible_char_count = message
+        .content
+        .as_ref()
+        .map(content::visible_chars_of_content);
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
     usage.line.request_id = echo.request_id;
@@ -521,12 +529,6 @@ fn echoed_usage<'a>(raw: Raw<'a>, progress: &Message<'a>) -> Option<Usage<'a>> {
         .timestamp
         .and_then(|raw| moment(raw, "", &mut Extra::default()));
     Some(usage)
-}
-
-fn push_text(extra: &mut Extra, key: &str, text: Option<&str>) {
-    if let Some(text) = text {
-        extra.push_text(key, text);
-    }
 }
 
 /// What a copy of a message says of itself: its line, without the content that it has in common with the message.

@@ -1,25 +1,25 @@
-//! How a tool call ended. Texts are matched at their start: transcripts about Claude Code quote them.
+//! The outcome of a tool call. Known messages are matched at the start of a result, because transcripts about Claude Code quote
+//! them.
 
-use super::beginning;
+use super::truncate::truncate_str;
 
-/// What a tool call ended with.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// interrupted, user_rejected, permission_denied, hook_blocked, cancelled, unknown_outcome, timeout, invalid_input,
-    /// error, backgrounded or ok. A call without any result is pending, which only a view can tell.
+    /// error, backgrounded or ok. A call without a result is pfacts; only a view can know that.
     pub name: &'static str,
-    /// Why the person said no.
+    /// Why the person rejected the call.
     pub denial_reason: Option<String>,
     /// Of a failed command.
     pub exit_code: Option<i64>,
 }
 
-/// What is known of a result.
+/// The parts of a result that decide its outcome.
 #[derive(Default)]
-pub struct Ending<'a> {
-    /// What the model was shown.
+pub struct ResultFacts<'a> {
+    /// The text that the model gets.
     pub content: &'a str,
-    /// `toolUseResult` when it is a text.
+    /// `toolUseResult` if it is a string.
     pub returned_text: Option<&'a str>,
     pub is_error: bool,
     /// `toolDenialKind`, since 2.1.204.
@@ -28,9 +28,9 @@ pub struct Ending<'a> {
     pub feedback: Option<&'a str>,
     /// `toolUseResult.interrupted`
     pub is_interrupted: bool,
-    /// `toolUseResult.timedOutAfterMs` is there.
+    /// Whether `toolUseResult.timedOutAfterMs` is present.
     pub is_timed_out: bool,
-    /// `toolUseResult.backgroundTaskId` is there, or its status is `async_launched`.
+    /// Whether `toolUseResult.backgroundTaskId` is present, or its status is `async_launched`.
     pub is_background: bool,
 }
 
@@ -71,7 +71,7 @@ const UNKNOWN: &[&str] = &[
 ];
 
 const INVALID: &[&str] = &[
-    // The wrapper came with 1.0.68; before, the same texts stood bare.
+    // Since 1.0.68. Older versions wrote the messages below without this tag.
     "<tool_use_error>",
     "InputValidationError:",
     "Blocked: sleep ",
@@ -87,37 +87,36 @@ const REASONS: &[&str] = &[
     "The user provided the following reason for the rejection:",
 ];
 
-/// Judges a result.
-pub fn outcome(ending: &Ending<'_>) -> Outcome {
-    let name = name(ending);
+pub fn outcome(facts: &ResultFacts<'_>) -> Outcome {
+    let name = name(facts);
     Outcome {
         name,
         denial_reason: match name {
-            "user_rejected" => denial_reason(ending),
+            "user_rejected" => denial_reason(facts),
             _ => None,
         },
-        exit_code: match ending.is_error {
-            true => exit_code(ending.content),
+        exit_code: match facts.is_error {
+            true => exit_code(facts.content),
             false => None,
         },
     }
 }
 
-fn name(ending: &Ending<'_>) -> &'static str {
-    let content = ending.content.trim_start();
-    let starts = |texts: &[&str]| texts.iter().any(|text| content.starts_with(text));
-    let equals = |texts: &[&str]| {
-        let returned = ending.returned_text.map(str::trim);
-        texts
+fn name(facts: &ResultFacts<'_>) -> &'static str {
+    let content = facts.content.trim_start();
+    let starts = |messages: &[&str]| messages.iter().any(|message| content.starts_with(message));
+    let equals = |messages: &[&str]| {
+        let returned = facts.returned_text.map(str::trim);
+        messages
             .iter()
-            .any(|text| content.trim_end() == *text || returned == Some(*text))
+            .any(|message| content.trim_end() == *message || returned == Some(*message))
     };
-    let denial = |kinds: &[&str]| ending.denial_kind.is_some_and(|kind| kinds.contains(&kind));
-    let is_rejected_by_return = ending
+    let denial = |kinds: &[&str]| facts.denial_kind.is_some_and(|kind| kinds.contains(&kind));
+    let is_rejected_by_return = facts
         .returned_text
         .is_some_and(|text| REJECTED.iter().any(|start| text.starts_with(start)));
 
-    if denial(&["interrupted"]) || equals(INTERRUPTED) || ending.is_interrupted {
+    if denial(&["interrupted"]) || equals(INTERRUPTED) || facts.is_interrupted {
         "interrupted"
     } else if denial(&["user-rejected"]) || starts(REJECTED) || is_rejected_by_return {
         "user_rejected"
@@ -125,31 +124,31 @@ fn name(ending: &Ending<'_>) -> &'static str {
         "permission-rule",
         "automode-blocked",
         "automode-unavailable",
-    ]) || (ending.is_error && starts(DENIED))
+    ]) || (facts.is_error && starts(DENIED))
     {
         "permission_denied"
-    } else if ending.is_error && is_hook_block(content) {
+    } else if facts.is_error && is_hook_block(content) {
         "hook_blocked"
     } else if denial(&["cancelled"]) || starts(CANCELLED) {
         "cancelled"
     } else if starts(UNKNOWN) {
         "unknown_outcome"
-    } else if ending.is_timed_out || (ending.is_error && is_timeout(content)) {
+    } else if facts.is_timed_out || (facts.is_error && is_timeout(content)) {
         "timeout"
     } else if content.starts_with("<tool_use_error>")
-        || (ending.is_error && (starts(INVALID) || is_ambiguous_edit(content)))
+        || (facts.is_error && (starts(INVALID) || is_ambiguous_edit(content)))
     {
         "invalid_input"
-    } else if ending.is_error {
+    } else if facts.is_error {
         "error"
-    } else if ending.is_background {
+    } else if facts.is_background {
         "backgrounded"
     } else {
         "ok"
     }
 }
 
-/// `PreToolUse:Bash hook error: [...`, or as 1.0.68 to 1.0.70 wrote it.
+/// `PreToolUse:Bash hook error: [...`, or the wordings of 1.0.68 to 1.0.70.
 fn is_hook_block(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let is_word = |text: &str| {
@@ -176,15 +175,13 @@ fn is_hook_block(text: &str) -> bool {
         || line.starts_with("hook stopped continuation:")
 }
 
-/// The command's own words come first, often behind its exit code.
+/// The message starts the result, or follows the exit code.
 fn is_timeout(text: &str) -> bool {
-    let behind_code = match text.strip_prefix("Exit code ") {
-        Some(rest) => rest.split_once('\n').map_or("", |(_, behind)| behind),
+    let message = match text.strip_prefix("Exit code ") {
+        Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest),
         None => text,
     };
-    behind_code
-        .trim_start()
-        .starts_with("Command timed out after ")
+    message.trim_start().starts_with("Command timed out after ")
 }
 
 /// `Found 3 matches of the string`
@@ -196,15 +193,15 @@ fn is_ambiguous_edit(text: &str) -> bool {
         })
 }
 
-fn denial_reason(ending: &Ending<'_>) -> Option<String> {
-    if let Some(feedback) = ending
+fn denial_reason(facts: &ResultFacts<'_>) -> Option<String> {
+    if let Some(feedback) = facts
         .feedback
         .map(str::trim)
         .filter(|feedback| !feedback.is_empty())
     {
-        return Some(beginning::of(feedback).to_string());
+        return Some(truncate_str(feedback).to_string());
     }
-    [Some(ending.content), ending.returned_text]
+    [Some(facts.content), facts.returned_text]
         .into_iter()
         .flatten()
         .find_map(|text| {
@@ -213,11 +210,11 @@ fn denial_reason(ending: &Ending<'_>) -> Option<String> {
                 .find_map(|wording| text.split_once(wording))?;
             Some(reason.trim())
                 .filter(|reason| !reason.is_empty())
-                .map(|reason| beginning::of(reason).to_string())
+                .map(|reason| truncate_str(reason).to_string())
         })
 }
 
-/// `Exit code 1` at the start of an error; before 2.0 the code is lost.
+/// `Exit code 1` at the start of an error; versions before 2.0 do not record it.
 fn exit_code(content: &str) -> Option<i64> {
     let rest = content.trim_start().strip_prefix("Exit code ")?;
     let digits = rest
@@ -230,20 +227,20 @@ fn exit_code(content: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn error(content: &str) -> Ending<'_> {
-        Ending {
+    fn error(content: &str) -> ResultFacts<'_> {
+        ResultFacts {
             content,
             is_error: true,
-            ..Ending::default()
+            ..ResultFacts::default()
         }
     }
 
-    fn said(content: &str) -> &'static str {
+    fn outcome_of(content: &str) -> &'static str {
         outcome(&error(content)).name
     }
 
     #[test]
-    fn each_ending_is_known_by_its_words() {
+    fn each_message_has_its_outcome() {
         for (content, expected) in [
             ("[Request interrupted by user for tool use]", "interrupted"),
             (
@@ -293,28 +290,28 @@ mod tests {
             ("Exit code 1\nno such file", "error"),
             ("anything else", "error"),
         ] {
-            assert_eq!(said(content), expected, "{content}");
+            assert_eq!(outcome_of(content), expected, "{content}");
         }
     }
 
     #[test]
-    fn a_quotation_is_not_an_ending() {
+    fn a_quoted_message_does_not_count() {
         for content in [
             "the log says: The user doesn't want to proceed with this tool use.",
             "Permission to use this file is granted to everyone",
             "This command requires approval, the README says",
             "see [Request interrupted by user]",
         ] {
-            let ending = Ending {
+            let facts = ResultFacts {
                 content,
-                ..Ending::default()
+                ..ResultFacts::default()
             };
-            assert_eq!(outcome(&ending).name, "ok", "{content}");
+            assert_eq!(outcome(&facts).name, "ok", "{content}");
         }
     }
 
     #[test]
-    fn structured_fields_of_newer_versions_decide() {
+    fn structured_fields_take_precedence() {
         for (kind, expected) in [
             ("user-rejected", "user_rejected"),
             ("permission-rule", "permission_denied"),
@@ -323,41 +320,41 @@ mod tests {
             ("interrupted", "interrupted"),
             ("cancelled", "cancelled"),
         ] {
-            let ending = Ending {
+            let facts = ResultFacts {
                 denial_kind: Some(kind),
                 ..error("no")
             };
-            assert_eq!(outcome(&ending).name, expected);
+            assert_eq!(outcome(&facts).name, expected);
         }
         assert_eq!(
-            outcome(&Ending {
+            outcome(&ResultFacts {
                 is_interrupted: true,
-                ..Ending::default()
+                ..ResultFacts::default()
             })
             .name,
             "interrupted"
         );
         assert_eq!(
-            outcome(&Ending {
+            outcome(&ResultFacts {
                 is_timed_out: true,
-                ..Ending::default()
+                ..ResultFacts::default()
             })
             .name,
             "timeout"
         );
         assert_eq!(
-            outcome(&Ending {
+            outcome(&ResultFacts {
                 is_background: true,
-                ..Ending::default()
+                ..ResultFacts::default()
             })
             .name,
             "backgrounded"
         );
-        assert_eq!(outcome(&Ending::default()).name, "ok");
+        assert_eq!(outcome(&ResultFacts::default()).name, "ok");
     }
 
     #[test]
-    fn a_reason_is_found_in_both_wordings_and_in_its_field() {
+    fn a_denial_reason_has_two_wordings_and_a_field() {
         let first = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse the helper";
         assert_eq!(
             outcome(&error(first)).denial_reason.as_deref(),
@@ -368,13 +365,13 @@ mod tests {
             outcome(&error(second)).denial_reason.as_deref(),
             Some("not now")
         );
-        let ending = Ending {
+        let facts = ResultFacts {
             feedback: Some("too risky"),
             denial_kind: Some("user-rejected"),
             ..error("no")
         };
-        assert_eq!(outcome(&ending).denial_reason.as_deref(), Some("too risky"));
-        let returned = Ending {
+        assert_eq!(outcome(&facts).denial_reason.as_deref(), Some("too risky"));
+        let returned = ResultFacts {
             returned_text: Some("User rejected tool use"),
             ..error("no")
         };
@@ -389,15 +386,15 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_code_stands_at_the_start_of_an_error() {
+    fn an_exit_code_starts_an_error() {
         assert_eq!(
             outcome(&error("Exit code 127\nnot found")).exit_code,
             Some(127)
         );
         assert_eq!(outcome(&error("it said Exit code 3")).exit_code, None);
-        let fine = Ending {
+        let fine = ResultFacts {
             content: "Exit code 1",
-            ..Ending::default()
+            ..ResultFacts::default()
         };
         assert_eq!(outcome(&fine).exit_code, None);
     }

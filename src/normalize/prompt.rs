@@ -1,6 +1,6 @@
 //! Who wrote the text of a user record: the person, or a program in the person's place. One procedure, first match wins.
 
-use super::beginning;
+use super::truncate::{truncate, truncate_str};
 use std::borrow::Cow;
 
 /// What is asked about.
@@ -150,14 +150,14 @@ fn classify_text(question: &Question<'_>) -> Prompt {
     }
     if text.starts_with("<bash-input>") {
         return Prompt {
-            text: Some(beginning::of(inside(&text, "bash-input").unwrap_or_default()).to_string()),
+            text: Some(truncate_str(inside(&text, "bash-input").unwrap_or_default()).to_string()),
             ..Prompt::of("bash_command")
         };
     }
     if text.starts_with("<user-memory-input>") {
         return Prompt {
             text: Some(
-                beginning::of(inside(&text, "user-memory-input").unwrap_or_default()).to_string(),
+                truncate_str(inside(&text, "user-memory-input").unwrap_or_default()).to_string(),
             ),
             ..Prompt::of("memory_note")
         };
@@ -174,7 +174,7 @@ fn classify_text(question: &Question<'_>) -> Prompt {
         false => "human",
     };
     Prompt {
-        text: (text != question.text).then(|| beginning::keep(text).into_owned()),
+        text: (text != question.text).then(|| truncate(text).into_owned()),
         ..Prompt::of(kind)
     }
 }
@@ -197,7 +197,7 @@ fn typed(text: &str) -> Cow<'_, str> {
         }
     }
     match rest.contains("<pasted_content") {
-        true => Cow::Owned(unwrap_pastes(beginning::of(rest))),
+        true => Cow::Owned(unwrap_pastes(truncate_str(rest))),
         false => Cow::Borrowed(rest),
     }
 }
@@ -250,10 +250,10 @@ fn slash_command(text: &str) -> Option<Prompt> {
         rest = behind.trim_start();
     }
     let name = name.or(message)?;
-    let name = beginning::of(name);
+    let name = truncate_str(name);
     let arguments = arguments
         .filter(|arguments| !arguments.is_empty())
-        .map(beginning::of);
+        .map(truncate_str);
     Some(Prompt {
         command_name: Some(format!("/{}", name.trim_start_matches('/'))),
         command_arguments: arguments.map(str::to_string),

@@ -1,4 +1,4 @@
-//! What this version does not know, for `unknown_kinds`.
+//! Record types, keys and block types that this version does not know, for `unknown_kinds`.
 
 use super::Position;
 use crate::record::{Rest, kinds};
@@ -13,7 +13,7 @@ pub struct Unknown<'u, 'a> {
 }
 
 impl Unknown<'_, '_> {
-    /// Notes an unknown type of record, or the unknown keys of a known one.
+    /// Reports an unknown record type, or the unknown keys of a known one.
     pub fn record(&mut self, kind: Option<&str>, rest: &Rest) {
         match kind {
             Some(kind) if kinds::is_known(kind) => {
@@ -28,7 +28,6 @@ impl Unknown<'_, '_> {
         }
     }
 
-    /// Notes an unknown type of block.
     pub fn block(&mut self, kind: Option<&str>) {
         let kind = kind.unwrap_or_default();
         if !kinds::is_known_block(kind) {
@@ -36,7 +35,6 @@ impl Unknown<'_, '_> {
         }
     }
 
-    /// Notes an unknown name.
     pub fn note(&mut self, level: &'static str, name: String) {
         self.found.push(UnknownKind {
             level,

@@ -1,13 +1,13 @@
-//! Usage of a response -> a usage line.
+//! The token usage of an API response -> a usage line.
 
 use super::extra::Extra;
 use crate::record::{Message, Rest, Usage as RecordedUsage, parse_object};
 use crate::rows::{Text, Usage, UsageLine};
 
-/// The model name of messages that Claude Code made up itself: no API was called.
+/// The model of messages that Claude Code generates without calling the API.
 pub const SYNTHETIC: &str = "<synthetic>";
 
-/// The usage that a message carries; `uuid` is its name when the API gave it none.
+/// The usage of a message. The response id is the `uuid` of the line if the message has no id.
 pub fn usage<'a>(message: &Message<'a>, uuid: &Text<'a>) -> Option<Usage<'a>> {
     if message.model.as_deref() == Some(SYNTHETIC) {
         return None;
@@ -70,7 +70,7 @@ fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
     }
 }
 
-/// Adds what a nested object has besides its numbers.
+/// Adds the keys of a nested object that have no column.
 fn push_rest(extra: &mut Extra, key: &str, rest: &Rest<'_>) {
     let mut nested = Extra::default();
     nested.push_rest(rest);

@@ -1,120 +1,20 @@
-//! Tool calls, and what they returned.
+//! Results of tool calls, and the structured result (`toolUseResult`) of the same record.
 
-use super::beginning;
 use super::change::{self, Change};
+use super::entries;
 use super::extra::Extra;
-use super::outcome::{Ending, outcome};
+use super::outcome::{ResultFacts, outcome};
 use crate::record::{
     GREATEST_COUNT, Opened, Part, Raw, json_count, json_flag, json_list, json_text, object,
     parse_object,
 };
-use crate::rows::{BlockRows, GitOperation, ToolResult, ToolUse, WebRequest};
+use crate::rows::{BlockRows, GitOperation, ToolResult, WebRequest};
 use std::borrow::Cow;
 
-object! {
-    /// The inputs that have a column, of whatever tool.
-    pub struct Input {
-        "command" => command: text,
-        "file_path" => file_path: text,
-        "notebook_path" => notebook_path: text,
-        "path" => path: text,
-        "pattern" => pattern: text,
-        "url" => url: text,
-        "query" => query: text,
-        "description" => description: text,
-        "subagent_type" => subagent_type: text,
-        "skill" => skill: text,
-    }
-}
-
-/// A tool call.
-pub fn tool_use<'a>(
-    tool_use_id: Cow<'a, str>,
-    name: Option<Cow<'a, str>>,
-    input_json: Option<&'a str>,
-) -> ToolUse<'a> {
-    let input: Input = input_json
-        .and_then(|json| parse_object(json).ok())
-        .unwrap_or_default();
-    let change = name
-        .as_deref()
-        .zip(input_json)
-        .and_then(|(name, json)| change::of_input(name, json));
-    let mcp_server = name.as_deref().and_then(mcp_server);
-    ToolUse {
-        mcp_server: mcp_server.map(|server| server.to_string().into()),
-        tool_use_id,
-        name,
-        command: input.command.map(beginning::keep),
-        file_path: input
-            .file_path
-            .or(input.notebook_path)
-            .or(input.path)
-            .map(beginning::keep),
-        pattern: input.pattern.map(beginning::keep),
-        url: input.url.map(beginning::keep),
-        query: input.query.map(beginning::keep),
-        description: input.description.map(beginning::keep),
-        subagent_type: input.subagent_type.map(beginning::keep),
-        skill: input.skill.map(beginning::keep),
-        change_kind: change.as_ref().map(|change| change.kind),
-        input_json: input_json.map(Cow::Borrowed),
-        input_lines_added: change.as_ref().and_then(|change| change.lines_added),
-        input_lines_removed: change.as_ref().and_then(|change| change.lines_removed),
-        ..ToolUse::default()
-    }
-}
-
-object! {
-    /// The keys of a tool call's block.
-    pub struct Call {
-        "name" => name: text,
-        "input" => input: raw,
-        "id" => id: text,
-    }
-}
-
-/// A tool call as the JSON column of its block, with what the column holds already.
-pub fn call_to_json(
-    id: &str,
-    name: Option<&str>,
-    input: Option<&str>,
-    extra_json: Option<&str>,
-) -> Option<String> {
-    let mut extra = Extra::default();
-    let call: Call = extra_json
-        .and_then(|json| parse_object(json).ok())
-        .unwrap_or_default();
-    extra.push_rest(&call.rest);
-    extra.push_text("id", id);
-    if let Some(name) = name {
-        extra.push_text("name", name);
-    }
-    if let Some(input) = input {
-        extra.push("input", input);
-    }
-    extra.finish()
-}
-
-/// The tool call in the JSON column of a block, and what else the column holds.
-pub fn call_from_json<'a>(json: &'a str, id: &'a str) -> (ToolUse<'a>, Option<String>) {
-    let call: Call = parse_object(json).unwrap_or_default();
-    let mut rest = Extra::default();
-    rest.push_rest(&call.rest);
-    let input = call.input.map(Raw::get);
-    (tool_use(id.into(), call.name, input), rest.finish())
-}
-
-/// The server of `mcp__<server>__<tool>`. It may hold single underscores.
-fn mcp_server(name: &str) -> Option<&str> {
-    let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
-    Some(server)
-}
-
-/// What a carrier says beside its blocks.
+/// The fields of a record that describe its tool results.
 #[derive(Default)]
-pub struct Carrier<'r, 'a> {
-    /// `toolUseResult`: belongs to the only result of the line, else to the first.
+pub struct ResultFields<'r, 'a> {
+    /// `toolUseResult`: it belongs to the first result of the record.
     pub returned: Option<&'r Opened<'a>>,
     /// `toolDenialKind`
     pub denial_kind: Option<&'r str>,
@@ -122,17 +22,17 @@ pub struct Carrier<'r, 'a> {
     pub feedback: Option<&'r str>,
 }
 
-/// Completes the results of a carrier: how the calls ended, and what they returned. Gives `toolUseResult` back when there
-/// is no result that it could belong to.
-pub fn complete<'r, 'a>(
+/// Sets the outcomes of a record's results, and the columns that come from `toolUseResult`. Returns `toolUseResult` if the record
+/// has no result that it could belong to.
+pub fn complete_results<'r, 'a>(
     blocks: &mut [BlockRows<'a>],
-    carrier: &Carrier<'r, 'a>,
+    fields: &ResultFields<'r, 'a>,
 ) -> Option<&'r Opened<'a>> {
-    let mut returned = carrier.returned;
+    let mut returned = fields.returned;
     for block in blocks.iter_mut() {
         if let Some(result) = &mut block.tool_result {
-            let mut returned = Returned::read(returned.take());
-            judge(result, carrier, &returned);
+            let mut returned = Returned::new(returned.take());
+            complete_result(result, fields, &returned);
             result.details_json = returned.details(result.content.as_deref().unwrap_or_default());
             block.git_operations = returned.git_operations();
             block.web_request = returned.web_request().map(Box::new);
@@ -141,20 +41,24 @@ pub fn complete<'r, 'a>(
     returned
 }
 
-fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &Returned<'_, 'a>) {
+fn complete_result<'a>(
+    result: &mut ToolResult<'a>,
+    fields: &ResultFields<'_, 'a>,
+    returned: &Returned<'_, 'a>,
+) {
     let content = result.content.as_deref().unwrap_or_default();
-    let ending = outcome(&Ending {
+    let outcome = outcome(&ResultFacts {
         content,
         returned_text: returned.text.as_deref(),
         is_error: result.is_error == Some(true),
-        denial_kind: carrier.denial_kind,
-        feedback: carrier.feedback,
+        denial_kind: fields.denial_kind,
+        feedback: fields.feedback,
         is_interrupted: returned.flag("interrupted") == Some(true),
         is_timed_out: returned.count("timedOutAfterMs").is_some(),
         is_background: returned.text("backgroundTaskId").is_some()
             || returned.text("status").as_deref() == Some("async_launched"),
     });
-    let change = match ending.name {
+    let change = match outcome.name {
         "ok" => returned.change(),
         _ => None,
     };
@@ -170,9 +74,9 @@ fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &
     result.duration_ms = returned.duration_ms();
     result.is_user_modified = returned.flag("userModified");
     result.is_staged = returned.flag("staged");
-    result.outcome = ending.name;
-    result.denial_reason = ending.denial_reason.map(Into::into);
-    result.exit_code = ending.exit_code;
+    result.outcome = outcome.name;
+    result.denial_reason = outcome.denial_reason.map(Into::into);
+    result.exit_code = outcome.exit_code;
     if let Some(change) = change {
         result.change_kind = Some(change.kind);
         result.changed_path = Some(change.path);
@@ -185,20 +89,18 @@ fn judge<'a>(result: &mut ToolResult<'a>, carrier: &Carrier<'_, 'a>, returned: &
 /// The path in `<persisted-output>`, in both wordings.
 fn persisted_path(content: &str) -> Option<&str> {
     let content = content.trim_start().strip_prefix("<persisted-output>")?;
-    let behind = ["Full output saved to: ", "Tool result saved to: "]
+    let (_, rest) = ["Full output saved to: ", "Tool result saved to: "]
         .iter()
-        .find_map(|wording| content.split_once(wording))?
-        .1;
+        .find_map(|wording| content.split_once(wording))?;
     Some(
-        behind
-            .lines()
+        rest.lines()
             .next()?
             .trim_end_matches("</persisted-output>")
             .trim(),
     )
 }
 
-/// The name of a file, without the folders of the machine that wrote it.
+/// The file name of a path, which may be a Windows path.
 fn base_name(path: &str) -> Option<&str> {
     path.rsplit(['/', '\\'])
         .next()
@@ -208,22 +110,15 @@ fn base_name(path: &str) -> Option<&str> {
 /// `toolUseResult`.
 #[derive(Default)]
 pub struct Returned<'r, 'a> {
-    /// All of it.
     json: Option<&'a str>,
-    /// When it is a text.
+    /// If it is a string.
     text: Option<Cow<'a, str>>,
-    /// When it is an object.
+    /// If it is an object.
     entries: &'r [(Cow<'a, str>, Raw<'a>)],
 }
 
-object! {
-    /// An object of which nothing is known.
-    pub struct Entries {}
-}
-
 impl<'r, 'a> Returned<'r, 'a> {
-    /// Looks at it.
-    pub fn read(opened: Option<&'r Opened<'a>>) -> Returned<'r, 'a> {
+    pub fn new(opened: Option<&'r Opened<'a>>) -> Returned<'r, 'a> {
         let Some(opened) = opened else {
             return Returned::default();
         };
@@ -234,13 +129,12 @@ impl<'r, 'a> Returned<'r, 'a> {
         }
     }
 
-    /// The JSON of a key.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         let (_, json) = self.entries.iter().rev().find(|(name, _)| name == key)?;
         Some(json.get())
     }
 
-    /// The text of a key, unless it is empty.
+    /// A string, unless it is empty.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)
             .and_then(json_text)
@@ -255,7 +149,6 @@ impl<'r, 'a> Returned<'r, 'a> {
         self.get(key).and_then(json_count)
     }
 
-    /// How long the tool says it took.
     fn duration_ms(&self) -> Option<i64> {
         let milliseconds = self
             .count("durationMs")
@@ -270,21 +163,21 @@ impl<'r, 'a> Returned<'r, 'a> {
     }
 
     fn change(&self) -> Option<Change<'a>> {
-        change::of_result(self)
+        change::from_result(self)
     }
 
-    /// What is not said by the text of the result or the input of the call: without what repeats them, whole files and
-    /// image bytes, all of which the archive has.
+    /// The structured result without whole files, image bytes and what repeats the text of the result or the input of the call.
+    /// Only the archive keeps those.
     fn details(&mut self, result: &str) -> Option<Cow<'a, str>> {
         let json = self.json?;
         match json.as_bytes().first() {
             Some(b'"') => {
-                // Gone before the next copy is made: it may be long.
+                // Free this copy before the next one is made: it may be long.
                 let text = self.text.take();
                 let is_repeated = text.is_some_and(|text| repeats_error(&text, result));
                 (!is_repeated).then_some(Cow::Borrowed(json))
             }
-            Some(b'[') => (!all_said(json, result)).then_some(Cow::Borrowed(json)),
+            Some(b'[') => (!is_all_repeated(json, result)).then_some(Cow::Borrowed(json)),
             Some(b'{') => {
                 let mut extra = Extra::default();
                 let has_patch = self
@@ -296,7 +189,7 @@ impl<'r, 'a> Returned<'r, 'a> {
                 for (key, value) in self.entries {
                     let value = value.get();
                     match key.as_ref() {
-                        // The call's input has them, and the patch what became of them.
+                        // The input has both strings, and the patch has the change.
                         "oldString" | "newString" if has_patch && value.starts_with('"') => {}
                         "content" if is_written && value.starts_with('"') => {}
                         "file" => match file_details(value) {
@@ -372,15 +265,7 @@ object! {
     }
 }
 
-/// The keys and values of an object.
-pub fn entries(json: &str) -> Vec<(Cow<'_, str>, &str)> {
-    let object: Entries = parse_object(json).unwrap_or_default();
-    let entries = object.rest.into_iter();
-    let entries = entries.filter_map(|(key, value)| Some((key, value.raw()?.get())));
-    entries.collect()
-}
-
-/// Whether the archive alone keeps a value: a whole file, or what the text of the result says already.
+/// Whether only the archive keeps a value: it is a whole file, or repeats the text of the result.
 fn is_archived(key: &str, value: &str, result: &str) -> bool {
     match key {
         "originalFile" | "originalFileContents" | "original_file" | "updated_file" => {
@@ -388,13 +273,13 @@ fn is_archived(key: &str, value: &str, result: &str) -> bool {
         }
         "stdout" | "stderr" | "result" | "content" => match json_text(value) {
             Some(text) => repeats(&text, result),
-            None => value.starts_with('[') && all_said(value, result),
+            None => value.starts_with('[') && is_all_repeated(value, result),
         },
         _ => false,
     }
 }
 
-/// `file` of a Read result without its text, which the model was shown with line numbers, and without image bytes.
+/// `file` of a Read result without image bytes and without its text, which the result has with line numbers.
 fn file_details(json: &str) -> Option<String> {
     if !json.starts_with('{') {
         return None;
@@ -409,22 +294,22 @@ fn file_details(json: &str) -> Option<String> {
     Some(extra.finish().unwrap_or_else(|| "{}".to_string()))
 }
 
-/// Whether a text stands in the result. An empty one says nothing that could be lost, but stays as it is.
+/// Whether the result contains a string. An empty string is kept as it is.
 fn repeats(text: &str, result: &str) -> bool {
     let text = text.trim();
-    // Nearly always the result begins with it, which is seen faster.
+    // Fast path: nearly every result starts with it.
     !text.is_empty() && (result.starts_with(text) || result.contains(text))
 }
 
-/// Whether an error text is the result's in other clothes: `Error: ...`, or without its `<tool_use_error>` tags.
+/// Whether an error message repeats the result, which may lack the prefix `Error: ` or have `<tool_use_error>` tags.
 fn repeats_error(text: &str, result: &str) -> bool {
     let bare = text.strip_prefix("Error: ").unwrap_or(text);
     repeats(text, result) || repeats(bare, result)
 }
 
-/// Whether a list of blocks says nothing but what stands in the result.
-fn all_said(json: &str, result: &str) -> bool {
-    let is_said = |block: &Raw<'_>| match parse_object::<Part>(block.get()) {
+/// Whether the result contains everything that a list of blocks does.
+fn is_all_repeated(json: &str, result: &str) -> bool {
+    let is_repeated = |block: &Raw<'_>| match parse_object::<Part>(block.get()) {
         Ok(part) => match part.kind.as_deref() {
             Some("text") => {
                 part.rest.is_empty() && part.text.is_some_and(|text| repeats(&text, result))
@@ -435,7 +320,7 @@ fn all_said(json: &str, result: &str) -> bool {
         Err(_) => false,
     };
     match json_list(json) {
-        Ok(list) => !list.is_empty() && list.iter().all(is_said),
+        Ok(list) => !list.is_empty() && list.iter().all(is_repeated),
         Err(_) => false,
     }
 }
@@ -446,9 +331,9 @@ mod tests {
     use crate::record::Record;
 
     fn returned(json: &str, use_it: impl FnOnce(Returned<'_, '_>)) {
-        let carrier = format!(r#"{{"toolUseResult":{json}}}"#);
-        let carrier: Record = parse_object(&carrier).unwrap();
-        use_it(Returned::read(carrier.tool_use_result.as_ref()));
+        let record = format!(r#"{{"toolUseResult":{json}}}"#);
+        let record: Record = parse_object(&record).unwrap();
+        use_it(Returned::new(record.tool_use_result.as_ref()));
     }
 
     fn details_of(json: &str, result: &str) -> Option<String> {
@@ -460,13 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_of_an_mcp_tool_ends_at_the_next_double_underscore() {
-        assert_eq!(mcp_server("mcp__plugin_x_y__do_it"), Some("plugin_x_y"));
-        assert_eq!(mcp_server("Bash"), None);
-    }
-
-    #[test]
-    fn details_leave_out_what_the_result_says() {
+    fn details_omit_what_the_result_contains() {
         let json = r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#;
         assert_eq!(
             details_of(json, "a\nb").unwrap(),
@@ -510,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persisted_output_is_named_without_the_folders_of_the_machine_that_wrote_it() {
+    fn a_persisted_output_has_the_file_name_of_its_path() {
         for content in [
             "<persisted-output>\nOutput too large (1KB). Full output saved to: /a/b/tool-results/x1.txt\n\nPreview",
             "<persisted-output>Tool result saved to: C:\\a\\tool-results\\x1.txt\n\nUse Read to view</persisted-output>",
