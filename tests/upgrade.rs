@@ -114,7 +114,7 @@ fn an_older_database_is_upgraded_by_a_rebuild_and_a_copy_is_kept() {
         let output = sandbox.run(&["query", "--sql", "select 1"]);
         assert_eq!(output.status.code(), Some(78));
         assert!(
-            text(&output.stderr).contains("cc-etl rebuild upgrades it"),
+            text(&output.stderr).contains("upgrade it with cc-etl rebuild"),
             "{}",
             text(&output.stderr)
         );

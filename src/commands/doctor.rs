@@ -284,7 +284,7 @@ fn inspect_content(connection: &Connection, findings: &mut Findings) -> Result<(
 const NORMAL_WAL_BYTES: u64 = 64 << 20;
 
 fn inspect_files(path: &Path, findings: &mut Findings) {
-    let wal = status::file_bytes(&database::beside(path, "-wal"));
+    let wal = status::file_bytes(&database::with_suffix(path, "-wal"));
     match wal {
         0..=NORMAL_WAL_BYTES => findings.note(&format!("the write-ahead log has {}", byte_size(wal))),
         _ => findings.risk(
@@ -300,7 +300,7 @@ fn inspect_files(path: &Path, findings: &mut Findings) {
         use std::os::unix::fs::PermissionsExt;
         let mut open = Vec::new();
         for suffix in ["", "-wal", "-shm", ".lock"] {
-            let file = database::beside(path, suffix);
+            let file = database::with_suffix(path, suffix);
             if fs::metadata(&file).is_ok_and(|data| data.permissions().mode() & 0o077 != 0) {
                 open.push(format!("'{}'", file.display()));
             }

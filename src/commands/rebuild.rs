@@ -53,7 +53,7 @@ pub fn upgrade(
     is_quiet: bool,
 ) -> Result<(Counts, Vec<Problem>)> {
     let version = database::schema_version(connection)?;
-    let copy = database::beside(path, &format!(".schema-{version}.backup"));
+    let copy = database::with_suffix(path, &format!(".schema-{version}.backup"));
     backup::write(connection, &copy, true)?;
     if !is_quiet {
         warn(&format!(

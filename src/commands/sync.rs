@@ -544,11 +544,11 @@ impl Target {
     }
 
     fn create(path: &Path, is_bulk: bool) -> Result<Target> {
-        let building = database::beside(path, ".building");
+        let building = database::with_suffix(path, ".building");
         // What a first sync left when it was killed is of no use, nor is a journal whose database is gone: it would be taken
         // for that of the new one.
         let journals = ["-wal", "-shm", "-journal"];
-        let beside = |file: &Path| journals.map(|suffix| database::beside(file, suffix));
+        let beside = |file: &Path| journals.map(|suffix| database::with_suffix(file, suffix));
         let left = beside(&building).into_iter().chain(beside(path));
         for left in left.chain([building.clone()]) {
             match fs::remove_file(&left) {

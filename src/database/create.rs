@@ -1,6 +1,6 @@
-//! A new database: its tables and indexes, each when it is cheapest to make, and what must hold before it is put in its place.
+//! Creates a new database: each index when that is cheapest, and the checks before the file is renamed to its target.
 
-use super::files::{beside, open_private, sync_file};
+use super::files::{open_private, sync_file, with_suffix};
 use super::refresh::refresh_views;
 use super::sqlite_file::own;
 use super::{
@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::path::Path;
 
-/// Indexes that the loader needs when another line takes the place of a message. Their keys arrive in order, so they
-/// cost little while rows are written; without them every such line would read whole tables.
+/// Indexes that the loader uses when another line replaces a message; without them each replacement would scan tables. Keys
+/// arrive in order, so that they are cheap to maintain.
 const NEEDED_BY_LOADER: &[&str] = &[
     "message_copies_by_message",
     "task_notifications_by_message",
@@ -28,7 +28,7 @@ const NEEDED_BY_LOADER: &[&str] = &[
     "usage_lines_by_message",
 ];
 
-/// Indexes that few rows are in: cheaper kept up than built, which reads all of the table.
+/// Partial indexes of few rows. To maintain them is cheaper than to build them, which scans the table.
 const SPARSE: &[&str] = &[
     "content_blocks_beside_results",
     "messages_by_fork",
@@ -48,22 +48,22 @@ const SPARSE: &[&str] = &[
     "tool_uses_with_changes",
 ];
 
-/// Tables whose indexed columns sql/derive fills: their indexes are built behind it.
+/// Tables whose indexed columns `sql/derive` fills, so that their indexes are built after it.
 const FILLED_BY_RESOLVE: &[&str] = &["agents", "sessions"];
 
-/// When a statement of the schema is run for a new database: indexes are quicker to build when their rows are in.
+/// When a statement of the schema runs in a new database. An index is cheaper to build after its rows are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Before any rows.
+    /// Before any rows are inserted.
     Empty,
-    /// With the rows of all lines, before what depends on several lines is resolved.
+    /// After the rows of all lines are inserted, before `sql/derive`.
     Loaded,
     /// At the end.
     Resolved,
 }
 
-/// Creates a database that does not exist yet, with its tables and those indexes that [`FirstLoad`] can fill. Nothing is safe
-/// until [`finish_new`].
+/// Creates a database file with its tables and the indexes that [`SqliteFile`](super::SqliteFile) can fill. Nothing is
+/// durable until [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -85,25 +85,25 @@ pub fn create(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a database that is being made.
+/// Opens a database that is being created, without a journal.
 pub fn open_new(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Long texts fill their last page by half: smaller pages waste less, and the smallest are slower.
+    // The last overflow page of a string is half empty on average: smaller pages waste less space, very small ones are slower.
     connection.pragma_update(None, "page_size", PAGE_BYTES as i64)?;
-    // Others work beside it: a smaller cache is no slower, and what they need is bounded with it.
+    // Background readers have caches too. A smaller cache is not slower, and bounds the memory of all.
     connection.pragma_update(None, "cache_size", CACHE_KIB / 2)?;
     connection.pragma_update(None, "journal_mode", "off")?;
     connection.pragma_update(None, "synchronous", "off")?;
     connection.pragma_update(None, "locking_mode", "exclusive")?;
     connection.pragma_update(None, "foreign_keys", false)?;
-    // For each list of allowed values SQLite would fill a table, row by row; the rows are ours, and `check` looks at them.
+    // For `in (...)` constraints SQLite builds a table of the values for every row. `cc-etl check` verifies the rows.
     connection.pragma_update(None, "ignore_check_constraints", true)?;
-    // What is sorted for an index grows with the database, and memory shall not.
+    // The sorter of an index grows with the database; keep it out of memory.
     connection.pragma_update(None, "temp_store", "file")?;
     Ok(connection)
 }
 
-/// Prepares a new database for being filled by statements, in transactions. Nothing is safe until [`finish_new`].
+/// Reopens a new database to fill it with statements, in transactions. Nothing is durable until [`finish_new`].
 pub fn open_for_statements(created: Connection, path: &Path) -> Result<Connection> {
     created.close().map_err(|(_, error)| error)?;
     let connection = open_older(path)?;
@@ -111,36 +111,36 @@ pub fn open_for_statements(created: Connection, path: &Path) -> Result<Connectio
     Ok(connection)
 }
 
-/// Makes a new database whole whose references are checked: journal in place, everything on disk.
+/// Switches a new database to WAL mode, closes it and syncs it to disk. Its references must have been checked.
 pub fn finish_new(connection: Connection, path: &Path) -> Result<()> {
     connection.pragma_update(None, "locking_mode", "normal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let is_in_use = mode == "wal";
-    // It tells the mode that it leads to, and only then fails: all of its rows have to be asked for.
+    // The pragma returns the new mode before it can fail, so read all of its rows.
     let modes = query_rows(&connection, "pragma journal_mode = wal")?;
     if modes.rows != [[Value::Text("wal".to_string())]] {
-        let message = "no write-ahead log is possible here; is the disk well, and a local one?";
+        let message = "cannot create a write-ahead log; the database must be on a local disk";
         return Err(Error::Io(
             path.to_path_buf(),
             std::io::Error::other(message),
         ));
     }
-    // The file alone is put in its place: nothing may be left in the journal, and to close it would not tell.
+    // Only the database file is renamed, so the log must be empty. Closing a connection does not report a failed checkpoint.
     let is_busy = is_in_use
         && connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     connection.close().map_err(|(_, error)| error)?;
-    let journal = beside(path, "-wal");
-    if is_busy || std::fs::metadata(&journal).is_ok_and(|journal| journal.len() > 0) {
-        let error = std::io::Error::other("what is in the journal could not be put into the file");
-        return Err(Error::Io(journal, error));
+    let wal = with_suffix(path, "-wal");
+    if is_busy || std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
+        let error = std::io::Error::other("cannot checkpoint the write-ahead log");
+        return Err(Error::Io(wal, error));
     }
     sync_file(path)
 }
 
-/// Refuses to go on with references that lead nowhere: what `pragma foreign_key_check` finds, but each value is looked up
-/// once, in the order of the index. Of keys that are numbers without a gap the least and the greatest value tell. Of others
-/// that many rows refer to, all are read from the smallest index: rows may be long, and to look for one reads a page of it.
+/// Fails if a foreign key has no row, like `pragma foreign_key_check`, but faster. Each distinct value is looked up once, in
+/// the order of the index. For integer keys without gaps it compares the smallest and the largest value. If many rows refer
+/// to a table, it reads all keys from the table's smallest index instead of a page per lookup.
 pub(crate) fn check_references(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(statements::REFERENCES)?;
     let references = statement.query_map([], |row| {
@@ -175,14 +175,14 @@ pub(crate) fn check_references(connection: &Connection) -> Result<()> {
         let count: i64 = connection.query_row(&reference?, [], |row| row.get(0))?;
         if count > 0 {
             return Err(Error::CheckFailed(format!(
-                "{count} references would lead nowhere, so nothing was changed; please report this"
+                "internal error: {count} foreign keys have no row, so nothing was changed; please report it"
             )));
         }
     }
     Ok(())
 }
 
-/// Creates what belongs to a stage and is not there yet.
+/// Creates the tables and indexes of a stage that do not exist yet.
 pub(crate) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
     let present = names(connection)?;
     for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
@@ -193,14 +193,14 @@ pub(crate) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()>
     Ok(())
 }
 
-/// The names of all tables, indexes and views that a database has.
+/// The names of all tables, indexes and views of a database.
 pub(crate) fn names(connection: &Connection) -> Result<HashSet<String>> {
     let mut statement = connection.prepare("select name from sqlite_schema")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Creates an index of the schema, if it is not there yet.
+/// Creates an index of the schema, if it does not exist yet.
 pub(crate) fn create_index(connection: &Connection, name: &str) -> Result<()> {
     let mut find = connection.prepare("select 1 from sqlite_schema where name = ?1")?;
     if !find.exists([name])? {
@@ -231,7 +231,6 @@ pub(crate) fn created(statement: &str) -> Option<(&str, &str)> {
     Some((words.next()?, words.next()?))
 }
 
-/// When a statement is run.
 fn stage(statement: &str) -> Stage {
     let Some(("index", name)) = created(statement) else {
         return Stage::Empty;
@@ -254,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_found_to_lead_nowhere_where_sqlite_finds_it() {
+    fn invalid_references_are_those_that_sqlite_finds() {
         let without_gap = "insert into numbered values (3), (4), (5), (6), (7)";
         let with_gap = "insert into numbered values (3), (4), (6), (7)";
         let named = "insert into named values ('a'), ('c')";
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_a_message_of_a_new_database_reads_no_whole_table() {
+    fn replacing_a_message_of_a_new_database_scans_no_table() {
         let connection = Connection::open_in_memory().unwrap();
         connection
             .pragma_update(None, "foreign_keys", false)

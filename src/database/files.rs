@@ -1,4 +1,4 @@
-//! The files of a database: its lock, what lies beside it, and that only their owner can read them.
+//! The files of a database: its lock, its temporary files, and their permissions.
 
 use crate::error::{Error, Result};
 use crate::stop::Stop;
@@ -8,38 +8,35 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-/// The lock that one sync at a time holds; it is let go when this is dropped.
+/// The exclusive lock of a writer. Dropping it releases the lock.
 pub struct Lock {
     _file: File,
 }
 
-/// How long to wait for the lock when another sync holds it.
+/// How long to wait if another sync holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
     No,
-    /// So long.
     UpTo(Duration),
-    /// Until it is free.
     Forever,
 }
 
-/// How often somebody who waits for the lock looks for signals and the time.
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// How often a waiting sync checks for signals and its timeout.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Takes the lock beside a database. Everything that writes has to hold it.
+/// Acquires the lock of a database. Every writer must hold it.
 pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
-    // A link could lead to a file that is not ours to write.
+    // Through a link a sync could overwrite a file that is not a database of this user.
     if database
         .symlink_metadata()
         .is_ok_and(|metadata| metadata.is_symlink())
     {
         return Err(Error::Unusable(format!(
-            "{} is a link; name the database itself with --db FILE",
+            "{} is a symbolic link; give the path of the database itself with --db FILE",
             database.display()
         )));
     }
-    let path = beside(database, ".lock");
+    let path = with_suffix(database, ".lock");
     create_private_folder(folder_of(&path))?;
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
@@ -48,24 +45,24 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
         (Ok(()), _) => Ok(Lock { _file: file }),
         (Err(TryLockError::Error(error)), _) => Err(Error::Io(path, error)),
         (Err(TryLockError::WouldBlock), Wait::No) => Err(Error::Locked(path)),
-        (Err(TryLockError::WouldBlock), Wait::UpTo(time)) => queue(file, path, Some(time), stop),
-        (Err(TryLockError::WouldBlock), Wait::Forever) => queue(file, path, None, stop),
+        (Err(TryLockError::WouldBlock), Wait::UpTo(time)) => wait_for(file, path, Some(time), stop),
+        (Err(TryLockError::WouldBlock), Wait::Forever) => wait_for(file, path, None, stop),
     }
 }
 
-/// Waits for the lock. The system gives it to those who wait before those who only try; that this can be stopped, a
-/// thread does the waiting. If it is in vain, the thread ends with the program.
-fn queue(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> Result<Lock> {
+/// Waits for the lock. A blocking wait is fair, unlike polling with `try_lock`, but a signal cannot interrupt it: so a thread
+/// does it. After a timeout the thread blocks until the program exits.
+fn wait_for(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> Result<Lock> {
     let begun = Instant::now();
     let (sender, receiver) = sync_channel(1);
     let waiting = std::thread::Builder::new().spawn(move || {
         let locked = file.lock();
-        // Nobody waits any more after a timeout or a signal.
+        // After a timeout or a signal the receiver is gone.
         let _ = sender.send(locked.map(|()| file));
     });
     waiting.map_err(Error::io(&path))?;
     loop {
-        match receiver.recv_timeout(LOCK_PAUSE) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(Ok(file)) => return Ok(Lock { _file: file }),
             Ok(Err(error)) => return Err(Error::Io(path, error)),
             Err(_) => stop.check()?,
@@ -76,14 +73,14 @@ fn queue(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> Resu
     }
 }
 
-/// A path beside the database: its name with something behind.
-pub fn beside(database: &Path, suffix: &str) -> PathBuf {
+/// The path of a companion file, such as `<database>-wal`.
+pub fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_os_string();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Creates a folder that only its owner can enter, with the folders above it.
+/// Creates a folder and its parents with mode 0700.
 pub(super) fn create_private_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -95,7 +92,7 @@ pub(super) fn create_private_folder(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(Error::io(folder))
 }
 
-/// Opens a file to write it, which only its owner can read whatever the umask, and which is no link.
+/// Opens a file for writing with mode 0600, whatever the umask. Fails on a symbolic link.
 pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     #[cfg(unix)]
     {
@@ -113,8 +110,8 @@ pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<F
     options.open(path)
 }
 
-/// Marks a file that is being written, for [`remove_leftovers`]. Elsewhere an open file cannot be removed anyway, and a lock
-/// would keep SQLite out.
+/// Locks a temporary file, so that [`remove_leftovers`] of another process keeps it. On Windows an open file cannot be removed
+/// anyway, and the lock would block SQLite.
 pub fn mark_as_used(file: &File) -> std::io::Result<()> {
     match cfg!(unix) {
         true => file.lock(),
@@ -122,11 +119,11 @@ pub fn mark_as_used(file: &File) -> std::io::Result<()> {
     }
 }
 
-/// The file that marks a folder as used.
+/// The file to lock in a temporary folder.
 pub const USED: &str = "used";
 
-/// Removes the files and folders whose names begin with a prefix and that no program uses any more: it was killed. What
-/// cannot be removed is left to the next run.
+/// Removes temporary files and folders with this prefix that no process has locked: their process was killed. What cannot be
+/// removed now is left for the next run.
 pub fn remove_leftovers(folder: &Path, prefix: &OsStr) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let prefix = prefix.as_encoded_bytes();
@@ -148,21 +145,21 @@ fn is_unused(file: &Path) -> bool {
     File::open(file).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// Waits until all of a file is on the disk.
+/// Flushes a file to disk.
 pub fn sync_file(path: &Path) -> Result<()> {
     File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(Error::io(path))
 }
 
-/// The folder that a file lies in.
+/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
 }
 
-/// Makes a rename permanent.
+/// Flushes the folder of a file to disk, so that a rename in it is durable.
 pub fn sync_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if cfg!(unix) {

@@ -1,10 +1,10 @@
-//! Functions that the scripts under sql/derive call and SQL has no words for.
+//! SQL functions for the scripts of `sql/derive`.
 
 use crate::record::json_count;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
 
-/// Makes the functions known to a connection. No view uses them: a database can be read without this program.
+/// Registers the functions. Views do not use them, so that other programs can read the database.
 pub fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -39,7 +39,7 @@ pub fn register(connection: &Connection) -> Result<()> {
     })
 }
 
-/// The working directory, or the folder above it, that a folder under `projects/` is named for.
+/// The working directory or its ancestor from which the name of a folder under `projects/` was made.
 fn project_path<'a>(cwd: &'a str, directory_name: &str) -> Option<&'a str> {
     let mut path = cwd;
     loop {
@@ -51,8 +51,8 @@ fn project_path<'a>(cwd: &'a str, directory_name: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether Claude Code gives this name to the folder for a path: every UTF-16 unit that is no ASCII letter or digit
-/// becomes a dash. Of a long path the first 200 units, a dash and a hash, whose kind has changed: the prefix decides.
+/// Whether Claude Code names the folder of a path like this. It replaces every UTF-16 unit that is not an ASCII letter or digit
+/// by a dash. Long names are the first 200 units, a dash and a hash; the hash function has changed, so only the prefix counts.
 fn is_named_for(directory_name: &str, path: &str) -> bool {
     let encoded: String = path
         .encode_utf16()
@@ -71,7 +71,7 @@ fn is_named_for(directory_name: &str, path: &str) -> bool {
     }
 }
 
-/// A version as a number that can be compared: 2.1.49 is 2001049.
+/// A version as an integer: 2.1.49 is 2001049.
 pub fn version_number(version: &str) -> Option<i64> {
     let mut parts = version
         .split(['.', '-', '+'])
@@ -83,7 +83,7 @@ pub fn version_number(version: &str) -> Option<i64> {
         .checked_add(patch)
 }
 
-/// The lower of two versions, of which one that is not known is no version.
+/// The lower of two versions; unparsable ones are higher than all others.
 pub fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a str> {
     let order = |version: &&str| {
         (
@@ -94,14 +94,14 @@ pub fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a s
     a.into_iter().chain(b).min_by_key(order)
 }
 
-/// The name that a model is priced by: without provider, region, date and variant, `claude-opus-4.6` as
-/// `claude-opus-4-6`. Names of other makers stay as they are.
+/// The model name in the price table: without provider, region, date and variant, and with dashes for dots. Names without
+/// `claude` are unchanged.
 pub fn priced_model(name: &str) -> String {
     let lower = name.trim().to_lowercase();
     let Some(at) = lower.find("claude") else {
         return name.to_string();
     };
-    // Whatever stands in front of the name is the provider's: `us.anthropic.`, `vertex_ai/`, `openrouter/anthropic/`.
+    // Prefixes are the provider's: `us.anthropic.`, `vertex_ai/`, `openrouter/anthropic/`.
     let mut model = &lower[at..];
     for mark in ["@", "[", ":"] {
         model = model.split_once(mark).map_or(model, |(before, _)| before);
@@ -117,7 +117,7 @@ pub fn priced_model(name: &str) -> String {
             None => break,
         }
     }
-    // `claude-4-opus` is an old order of words; of `claude-opus-4-0` the nought says nothing.
+    // `claude-4-opus` is the old word order, and `claude-opus-4-0` is `claude-opus-4`.
     for family in ["opus", "sonnet"] {
         if model == format!("claude-4-{family}") || model == format!("claude-{family}-4-0") {
             return format!("claude-{family}-4");
@@ -126,13 +126,13 @@ pub fn priced_model(name: &str) -> String {
     model
 }
 
-/// A name without the date at its end.
+/// Strips the date at the end of a name.
 fn strip_date(model: &str) -> Option<&str> {
     let (before, date) = model.rsplit_once('-')?;
     (date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())).then_some(before)
 }
 
-/// The repository of a path: for a worktree under `.claude/worktrees/` the folder above, or what it was made from.
+/// The repository of a path. For a worktree under `.claude/worktrees/` it is `original`, else the folder above.
 fn repository_path<'a>(path: &'a str, original: Option<&'a str>) -> &'a str {
     for mark in ["/.claude/worktrees/", "\\.claude\\worktrees\\"] {
         if let Some((repository, _)) = path.split_once(mark) {
@@ -144,8 +144,8 @@ fn repository_path<'a>(path: &'a str, original: Option<&'a str>) -> &'a str {
     path
 }
 
-/// What tells whether a call and an agent have the same prompt: the words, in lower case, without the tag that a
-/// teammate's prompt stands in.
+/// A hash that matches the prompt of a call with that of a sub-agent: of the lower-case words, without the tag around the
+/// prompt of a teammate.
 fn prompt_key(prompt: &str) -> String {
     let prompt = prompt.trim();
     let inside = prompt
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_named_for_its_path_with_every_other_unit_a_dash() {
+    fn a_folder_name_is_its_path_with_dashes() {
         assert_eq!(
             project_path("/a/.claude/b", "-a--claude-b"),
             Some("/a/.claude/b")
@@ -195,12 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn a_session_may_have_begun_below_the_folder() {
+    fn a_session_may_start_in_a_subfolder() {
         assert_eq!(project_path("/w/app/src/deep", "-w-app"), Some("/w/app"));
     }
 
     #[test]
-    fn long_paths_are_told_by_their_first_200_units() {
+    fn long_paths_match_by_their_first_200_units() {
         let path = format!("/tmp/{}", "w".repeat(196));
         let name = format!("-tmp-{}-seh04n", "w".repeat(195));
         assert_eq!(project_path(&path, &name), Some(path.as_str()));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_are_the_same_whatever_their_blanks_and_tags() {
+    fn prompt_keys_ignore_blanks_case_and_tags() {
         assert_eq!(
             prompt_key("Look  at\nthe Tests"),
             prompt_key(" look at the tests ")
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_priced_by_its_bare_name() {
+    fn a_model_name_is_reduced_to_its_bare_name() {
         for (written, priced) in [
             ("claude-opus-5", "claude-opus-5"),
             ("claude-haiku-4-5-20251001", "claude-haiku-4-5"),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_is_the_last_part() {
+    fn the_last_part_is_the_name() {
         assert_eq!(last_part("/w/app/"), "app");
         assert_eq!(last_part(r"C:\GH\x"), "x");
         assert_eq!(last_part("/"), "/");

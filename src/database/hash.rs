@@ -1,8 +1,8 @@
-//! A hash of the content of each table, the same for all databases with the same content.
+//! Hashes the content of each table. Databases with the same content have the same hashes.
 //!
-//! Integer keys follow the order of arrival, so they are replaced by natural keys: a table's own key is left out, and a
-//! reference becomes the unique columns of the row it leads to. Rows are added up, so their order does not matter. What
-//! tells of the run and not of the content (times of syncs, inodes, where a home lies) is left out.
+//! Integer keys depend on the order of import, so natural keys replace them: a table's own key is omitted, and a reference
+//! becomes the unique columns of its row. The hash of a table is the sum of its rows' hashes, so that their order does not
+//! matter. Columns that describe the run and not the content (times of syncs, inodes, paths of homes) are omitted.
 
 use crate::error::Result;
 use crate::schema_page;
@@ -10,24 +10,20 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::collections::BTreeMap;
 
-/// A table's hash.
 pub struct TableHash {
-    /// The table.
     pub name: String,
-    /// Its rows.
     pub rows: i64,
-    /// The hash.
     pub hash: [u8; 16],
 }
 
-/// Columns that tell of the run or of the program, by table; `*` for the whole table.
+/// Columns that depend on the run or on the version of the program, by table; `*` for the whole table.
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
     ("settings", &["*"]),
     ("response_parts", &["*"]),
     ("tool_parts", &["*"]),
     ("file_change_parts", &["*"]),
-    // How the bytes are packed; what they are tells their hash.
+    // Compressed bytes depend on the version of zstd; the hash of the uncompressed bytes is content.
     ("archive_chunks", &["content"]),
     ("sources", &["machine_id", "machine", "root_path"]),
     ("bi_session_days", &["machine"]),
@@ -61,8 +57,8 @@ pub fn tables(connection: &Connection) -> Result<Vec<TableHash>> {
     Ok(hashes)
 }
 
-/// For each table and each view, by name, a statement that returns its content. Databases with the same content return the
-/// same rows, in any order.
+/// A statement for each table and view that returns its content. Databases with the same content return the same rows, in any
+/// order.
 pub fn statements(connection: &Connection) -> Result<Vec<(String, String)>> {
     let schema = Schema::read(connection)?;
     let mut statements = schema.table_statements();
@@ -78,7 +74,7 @@ pub fn statements(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(statements)
 }
 
-fn left_out(table: &str) -> &'static [&'static str] {
+fn omitted(table: &str) -> &'static [&'static str] {
     let entry = NOT_CONTENT.iter().find(|(name, _)| *name == table);
     entry.map_or(&[], |(_, columns)| columns)
 }
@@ -93,7 +89,7 @@ struct Table {
     columns: Vec<String>,
     /// The integer key, if it has one.
     key: Option<String>,
-    /// The columns that tell a row from others in every database.
+    /// The columns that identify a row in every database.
     natural_key: Vec<String>,
     /// Column -> the table it refers to.
     references: BTreeMap<String, String>,
@@ -144,7 +140,7 @@ impl Schema {
     fn table_statements(&self) -> Vec<(String, String)> {
         let tables = self.tables.iter();
         tables
-            .filter(|(name, _)| !left_out(name).contains(&"*"))
+            .filter(|(name, _)| !omitted(name).contains(&"*"))
             .map(|(name, table)| {
                 let columns = self.content(name, table).join(", ");
                 let statement = format!("select {columns} from \"{name}\" as t0");
@@ -153,8 +149,8 @@ impl Schema {
             .collect()
     }
 
-    /// The value of a view's column. An integer in a column that is named for a key, like `parent_message_id`, becomes the
-    /// natural key of its row.
+    /// The value of a view's column. An integer in a column named like a key, such as `parent_message_id`, becomes the natural key
+    /// of its row.
     fn view_value(&self, column: &str) -> String {
         let own = format!("t0.\"{column}\"");
         let is_named_for = |key: &str| {
@@ -177,7 +173,7 @@ impl Schema {
         let kept = table.columns.iter().filter(|column| {
             let is_own_key =
                 table.key.as_ref() == Some(column) && !table.references.contains_key(*column);
-            !is_own_key && !left_out(name).contains(&column.as_str())
+            !is_own_key && !omitted(name).contains(&column.as_str())
         });
         let mut expressions: Vec<String> = kept
             .map(|column| {
@@ -185,12 +181,12 @@ impl Schema {
                 format!("{value} as \"{column}\"")
             })
             .collect();
-        // A table of which nothing is left still has rows.
+        // If all columns are omitted, the rows are still counted.
         expressions.push("1".to_string());
         expressions
     }
 
-    /// The value of a column, a reference being followed to the natural key of its target.
+    /// The value of a column; a reference becomes the natural key of its row.
     fn value(&self, table: &Table, column: &str, alias: &str, depth: usize) -> String {
         let own = format!("{alias}.\"{column}\"");
         let Some((target_name, target)) = table
@@ -203,7 +199,7 @@ impl Schema {
         if target.key.is_none() {
             return own;
         }
-        // Which home it is: its place among the homes, as paths differ between machines.
+        // A home is identified by its position among the homes, since paths differ between machines.
         if target_name == "sources" {
             return format!(
                 "(select count(*) from sources as a, sources as b

@@ -1,4 +1,4 @@
-//! Rows -> insert statements, made from the columns of the row structs.
+//! Generates insert and update statements from the columns of the row structs, and runs them.
 
 use crate::error::Result;
 use crate::rows::{Insert, Row};
@@ -10,15 +10,14 @@ use std::collections::hash_map::Entry;
 /// Writes rows of every table.
 pub struct Inserter<'c> {
     connection: &'c Connection,
-    /// The statements that were needed so far, by table. They are not looked up by their text, which is long.
+    /// Prepared insert statements by table: a lookup in SQLite's statement cache would hash the long SQL text.
     statements: RefCell<HashMap<&'static str, Statement<'c>>>,
 }
 
-/// Tables whose rows may be there already: then nothing is inserted.
+/// Tables into which the same row may be inserted several times; all but the first are ignored.
 const MAY_EXIST: &[&str] = &["agent_links"];
 
 impl<'c> Inserter<'c> {
-    /// An inserter for a connection.
     pub fn new(connection: &'c Connection) -> Self {
         Inserter {
             connection,
@@ -26,7 +25,7 @@ impl<'c> Inserter<'c> {
         }
     }
 
-    /// Inserts a row. Returns how many rows were written: 0 if it is there already.
+    /// Inserts a row. Returns 0 if it exists already, else 1.
     pub fn insert<R: Row>(&self, row: &R) -> Result<usize> {
         self.with_statement::<R>(|statement| row.write(statement))
     }
@@ -53,7 +52,7 @@ impl<'c> Inserter<'c> {
         Ok(())
     }
 
-    /// Puts a row in the place of the one with the same key, which is its first column.
+    /// Replaces the row with the same key, which is the first column.
     pub fn replace<R: Row>(&self, row: &R) -> Result<()> {
         let statement = update(R::TABLE, R::COLUMNS);
         row.write(&mut *self.connection.prepare_cached(&statement)?)?;

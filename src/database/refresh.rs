@@ -1,4 +1,4 @@
-//! What the program brings into every database: prices, words, views; and whether what is derived was derived with them.
+//! Updates the built-in prices, words and views, and records which of them the derived tables were derived with.
 
 use super::create::{created, names, schema_statements};
 use super::embedded::DERIVE;
@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension};
 /// The prices that ship with the program.
 const PRICES: &str = include_str!("../../sql/model_prices.sql");
 
-/// Texts that say nothing, and beginnings that correct.
+/// Trivial texts, and phrases that start a correction.
 const WORDS: &str = include_str!("../../sql/words.sql");
 
-/// Whether a database has all that this program brings: tables, indexes, prices, words and views. Then a sync with nothing
-/// new has nothing to do.
+/// Whether a database has all tables, indexes, prices, words and views of this version. Then a sync with nothing new writes
+/// nothing.
 pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     if setting(connection, REFRESHED_WITH)? != Some(refreshed_with())
         || setting(connection, DERIVED_WITH)? != Some(basis(connection)?)
@@ -25,8 +25,7 @@ pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     Ok(created.all(|(_, name)| present.contains(name)) && are_views_current(connection, VIEWS)?)
 }
 
-/// A hash of the prices and words that this program brings. Whoever takes one out of a database has it put back by a sync
-/// that finds another basis for what is derived.
+/// A hash of the built-in prices and words.
 fn refreshed_with() -> String {
     let mut hasher = blake3::Hasher::new();
     for text in [PRICES, WORDS] {
@@ -35,8 +34,7 @@ fn refreshed_with() -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Puts what this program brings in place of what the database has: prices, words, views. What is the same is left
-/// alone, so that a sync with nothing new writes nothing. Returns whether everything must be derived again.
+/// Updates prices, words and views that differ from those of this version. Returns whether everything must be derived again.
 pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
@@ -52,8 +50,8 @@ pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     Ok(setting(connection, DERIVED_WITH)? != Some(basis(connection)?))
 }
 
-/// Records that everything is derived from the lines, prices and words of now; or that it is not, and the next sync must
-/// derive it again.
+/// Records whether everything is derived from the current lines, prices and words. If not, the next sync derives everything
+/// again.
 pub(crate) fn record_basis(connection: &Connection, is_derived: bool) -> Result<()> {
     let basis = basis(connection)?;
     match setting(connection, DERIVED_WITH)? {
@@ -68,7 +66,7 @@ pub(crate) fn record_basis(connection: &Connection, is_derived: bool) -> Result<
     Ok(())
 }
 
-/// A hash of what derived tables depend on besides the transcripts: scripts, views, prices and words.
+/// A hash of the inputs of derived tables other than transcripts: scripts, views, prices and words.
 fn basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for (_, sql) in DERIVE.iter().chain(VIEWS) {
@@ -82,10 +80,10 @@ fn basis(connection: &Connection) -> Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// The setting that holds a hash of the prices and words that the program brought.
+/// The setting with the hash of the built-in prices and words of the last refresh.
 const REFRESHED_WITH: &str = "refreshed_with";
 
-/// The setting that holds the basis of what is derived.
+/// The setting with the basis of the derived tables.
 const DERIVED_WITH: &str = "derived_with";
 
 fn setting(connection: &Connection, name: &str) -> Result<Option<String>> {
@@ -93,19 +91,19 @@ fn setting(connection: &Connection, name: &str) -> Result<Option<String>> {
     Ok(find.query_row([name], |row| row.get(0)).optional()?)
 }
 
-/// The definition of the view that the search index is filled from. The index only makes sense with the view it was filled from:
-/// FTS5 takes a text out of it by being told that text again.
+/// The definition of the view that the search index is filled from. If it changes, the index must be rebuilt: to delete a row,
+/// FTS5 needs the text that was indexed.
 fn search_texts(connection: &Connection) -> Result<Option<String>> {
     let views = our_views(connection)?.into_iter();
     let mut definitions = views.filter_map(|(name, sql)| (name == "search_texts").then_some(sql));
     Ok(definitions.next())
 }
 
-/// Views of older versions that this one has no more.
+/// Views of older versions to drop.
 const RETIRED_VIEWS: &[&str] = &[];
 
-/// Puts views in place of those of ours that the database has. Those that are the same are left alone, so that a sync with
-/// nothing new writes nothing; and so are those that the user made.
+/// Creates, replaces and drops our views to match `views`. Unchanged views are kept, so that a sync with nothing new writes
+/// nothing, and so are views of the user.
 pub(crate) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let present = our_views(connection)?;
     for (name, sql) in &present {
@@ -124,7 +122,7 @@ pub(crate) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> 
     Ok(())
 }
 
-/// Whether the views of ours that the database has are these.
+/// Whether our views in the database match `views`.
 fn are_views_current(connection: &Connection, views: &[(&str, &str)]) -> Result<bool> {
     let present = our_views(connection)?;
     let is_present = |view| {
@@ -134,7 +132,7 @@ fn are_views_current(connection: &Connection, views: &[(&str, &str)]) -> Result<
     Ok(present.len() == views.len() && wanted_views(views).all(is_present))
 }
 
-/// The views that the database has and this program or an older one made, with their statements.
+/// The views in the database that this or an older version created, with their statements.
 fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
     let is_ours = |name: &str| {
         wanted_views(VIEWS).any(|(other, _)| other == name) || RETIRED_VIEWS.contains(&name)
@@ -150,7 +148,7 @@ fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(views)
 }
 
-/// Names and statements of views, by their files.
+/// The names of view files without extension, and their statements as SQLite stores them.
 fn wanted_views<'v>(
     views: &'v [(&'v str, &'v str)],
 ) -> impl Iterator<Item = (&'v str, &'v str)> + 'v {
@@ -173,13 +171,13 @@ fn refresh_prices(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Adds words; those that the user took out stay out.
+/// Adds the built-in words, except those that the user has deleted.
 fn refresh_words(connection: &Connection) -> Result<()> {
     connection.execute_batch(WORDS)?;
     Ok(())
 }
 
-/// A database in memory with nothing but the prices of this program.
+/// An in-memory database with only the built-in prices.
 pub fn open_with_prices_only() -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     connection.execute_batch(SCHEMA)?;

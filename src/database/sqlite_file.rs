@@ -1,4 +1,4 @@
-//! Rows -> a new database, by [`BulkFile`].
+//! Writes rows to a new database with [`BulkFile`].
 
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
@@ -7,14 +7,13 @@ use crate::sqlite_bulk::{self, BulkFile};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
-/// A new database that takes rows of every table.
 pub struct SqliteFile {
     path: PathBuf,
     file: BulkFile,
 }
 
 impl SqliteFile {
-    /// Takes over a new database whose tables are empty. The connection is closed.
+    /// Opens a new database whose tables are empty, and closes the connection.
     pub fn new(connection: Connection, path: &Path) -> Result<SqliteFile> {
         let file = BulkFile::open(connection, path, ROW_TABLES);
         Ok(SqliteFile {
@@ -23,7 +22,7 @@ impl SqliteFile {
         })
     }
 
-    /// Writes what is left. Then the file is a database again.
+    /// Writes the buffered rows and the indexes. Then SQLite can open the file.
     pub fn finish(self, pipeline: &Pipeline) -> Result<()> {
         let finished = self.file.finish(pipeline.threads());
         finished.map_err(|error| own(error, &self.path))
@@ -37,7 +36,7 @@ impl Insert for SqliteFile {
     }
 }
 
-/// An error of the page writer as one of ours.
+/// Converts an error of the page writer.
 pub fn own(error: sqlite_bulk::Error, path: &Path) -> Error {
     match error {
         sqlite_bulk::Error::Refused(reason) => Error::NotInBulk(reason),

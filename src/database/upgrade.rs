@@ -1,8 +1,8 @@
-//! A database of an older schema -> one of this schema.
+//! Upgrades a database of an older schema.
 //!
-//! What is derived is derived again from the archive, so only the few tables that are not need care: they keep their
-//! rows, with the columns that both schemas have. A column that such a table gains must be allowed to be NULL, have a
-//! default, or be listed in [`GAINED`]. `archive_chunks` keeps its meaning for ever.
+//! Most tables are rebuilt from the archive. The few others, [`KEPT`], keep their rows, with the columns that both schemas
+//! have. A new column of such a table must be nullable, have a default, or be listed in [`GAINED`]. The meaning of
+//! `archive_chunks` never changes.
 
 use super::create::{created, schema_statements};
 use super::refresh::refresh_views;
@@ -14,7 +14,7 @@ use crate::error::Result;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// The tables that are not derived from the archive.
+/// Tables that cannot be rebuilt from the archive.
 pub const KEPT: &[&str] = &[
     "sources",
     "files",
@@ -28,21 +28,20 @@ pub const KEPT: &[&str] = &[
     "settings",
 ];
 
-/// The tables of older schemas that this one has no more.
+/// Tables of older schemas to drop.
 const RETIRED: &[&str] = &[];
 
-/// Columns that kept tables gained, with the value for rows of an older schema, an expression over their old columns.
+/// New columns of kept tables, each with an expression over the old columns for existing rows.
 const GAINED: &[(&str, &str, &str)] = &[
     ("sources", "machine_id", "'name:' || machine"),
     ("sources", "product", "'claude-code'"),
 ];
 
-/// Puts the tables of this schema in place of the older ones, within the transaction that is open; foreign keys must be
-/// off. Everything that is derived is empty afterwards, and without indexes. Returns the statements of the indexes and
-/// triggers that the user made.
+/// Replaces the tables by those of this schema, in the open transaction and with foreign keys off. Afterwards all tables but
+/// the kept ones are empty, and there are no indexes. Returns the statements of the user's indexes and triggers.
 pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {
     refresh_views(connection, &[])?;
-    let of_the_user = drop_indexes_and_triggers(connection)?;
+    let user_statements = drop_indexes_and_triggers(connection)?;
     let old = tables(connection)?;
     let is_old = |name: &str| old.iter().any(|(other, _)| other == name);
     for name in RETIRED.iter().filter(|name| is_old(name)) {
@@ -65,10 +64,10 @@ pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {
     fill_archived_hashes(connection)?;
     escape_paths(connection)?;
     connection.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    Ok(of_the_user)
+    Ok(user_statements)
 }
 
-/// Gives every file version the running hash of its chunks.
+/// Computes the running hash of every file version.
 fn fill_archived_hashes(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(sql::ALL_CHUNK_HASHES)?;
     let mut chunks = statement.query([])?;
@@ -84,14 +83,14 @@ fn fill_archived_hashes(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes paths as this schema has them. Older ones left backslashes as they are.
+/// Escapes backslashes in paths, which older schemas did not.
 fn escape_paths(connection: &Connection) -> Result<()> {
     let mut statement = connection.prepare(sql::PATHS_WITH_BACKSLASHES)?;
     let paths: Vec<(i64, Vec<u8>)> = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut update = connection.prepare(sql::SET_PATH)?;
-    // None may take the place of another that is not escaped yet.
+    // Paths are unique, and an escaped path can be equal to one that is not escaped yet: make all of them unique first.
     for (file_id, bytes) in &paths {
         update.execute((file_id, format!("\\{file_id}"), bytes))?;
     }
@@ -101,7 +100,7 @@ fn escape_paths(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The tables of this schema with their statements.
+/// The tables of this schema, with their statements.
 fn new_tables() -> impl Iterator<Item = (&'static str, &'static str)> {
     schema_statements().filter_map(|statement| match created(statement)? {
         ("table", name) => Some((name, statement)),
@@ -116,8 +115,8 @@ fn tables(connection: &Connection) -> Result<Vec<(String, String)>> {
     Ok(tables.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Indexes are made again when the rows are in. Those of unique columns belong to their tables. Returns the statements of
-/// those that are not ours; in an older schema that cannot be told, and the copy of the database has them.
+/// Drops indexes and triggers, except the automatic indexes of unique columns. Ours are created again after the rows are
+/// inserted. Returns the statements of the user's; in an older schema these are unknown, and only the backup has them.
 fn drop_indexes_and_triggers(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(
         "select type, name, sql from sqlite_schema where type in ('index', 'trigger') and sql is not null",
@@ -126,28 +125,28 @@ fn drop_indexes_and_triggers(connection: &Connection) -> Result<Vec<String>> {
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<Vec<(String, String, String)>>>()?;
     let is_older = schema_version(connection)? < SCHEMA_VERSION;
-    let mut of_the_user = Vec::new();
+    let mut user_statements = Vec::new();
     for (kind, name, sql) in found {
         connection.execute_batch(&format!("drop {kind} \"{}\"", name.replace('"', "\"\"")))?;
         if !is_older
             && !schema_statements().any(|statement| created(statement) == Some((&*kind, &*name)))
         {
-            of_the_user.push(sql);
+            user_statements.push(sql);
         }
     }
-    Ok(of_the_user)
+    Ok(user_statements)
 }
 
-/// Whether a table's statement, as SQLite keeps it, is this one.
+/// Whether a table's statement, as SQLite stores it, is this one.
 fn is_same(kept: &str, statement: &str) -> bool {
     let start = statement.find("create table").unwrap_or(0);
     let statement = statement[start..].trim_end().trim_end_matches(';');
     kept.eq_ignore_ascii_case(statement)
 }
 
-/// Gives a table its new statement, and the rows that it had.
+/// Replaces a table by a new definition, and copies its rows.
 fn replace_kept(connection: &Connection, name: &str, statement: &str) -> Result<()> {
-    // Without this the references of other tables would follow the old table.
+    // Without this the references of other tables would be renamed too.
     connection.pragma_update(None, "legacy_alter_table", true)?;
     connection.execute_batch(&format!("alter table \"{name}\" rename to \"{name}_old\""))?;
     connection.pragma_update(None, "legacy_alter_table", false)?;
@@ -183,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_is_found_in_the_schema() {
+    fn the_schema_has_all_kept_tables() {
         let names: Vec<&str> = new_tables().map(|(name, _)| name).collect();
         assert!(names.contains(&"messages") && names.contains(&"search"));
         assert!(KEPT.iter().all(|name| names.contains(name)));
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_table_takes_its_rows_along_and_references_to_it_stay() {
+    fn a_kept_table_keeps_its_rows_and_the_references_to_it() {
         let connection = Connection::open_in_memory().unwrap();
         connection
             .execute_batch(
