@@ -2,15 +2,22 @@
 //! Its functions are pure: the rows of a line depend on the line and the path of its file alone.
 
 mod agent_link;
+mod attachment;
 mod change;
 mod content;
+mod copy;
 mod document;
 mod event;
 mod extra;
+mod history;
+mod machine_prompt;
 mod message;
 mod notification;
 mod outcome;
+mod progress;
 mod prompt;
+mod session_index;
+mod statistics;
 mod tool_call;
 mod tool_result;
 mod truncate;
@@ -25,8 +32,8 @@ use crate::rows::{RejectedLine, Rows};
 use bumpalo::Bump;
 use std::borrow::Cow;
 
+pub use copy::copy_json;
 pub use document::normalize_document;
-pub use message::copy_json;
 pub use tool_call::{call_from_json, call_to_json};
 
 /// The rows of a section, and the offset up to which the file is now parsed.
@@ -130,7 +137,7 @@ fn normalize_record<'a>(
     let unknown = &mut rows.unknown_kinds;
     if place.kind == Kind::History {
         rows.history_prompts
-            .push(event::history_prompt(json, position, unknown));
+            .push(history::history_prompt(json, position, unknown));
     } else if record.is_chain() {
         rows.messages
             .push(message::message(record, position, place, unknown));

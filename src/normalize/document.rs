@@ -1,29 +1,30 @@
-//! Files that are read as a whole -> rows.
+//! Files that are read as a whole -> documents.
 
 use super::extra::Extra;
-use super::message::moment;
+use super::session_index::{custom_title, session_index};
+use super::statistics::statistics;
 use crate::decode::Reason;
 use crate::discover::{Kind, Place};
-use crate::record::{Raw, json_count, json_list, object, parse_object};
+use crate::record::{json_list, object, parse_object};
 use crate::rows::{
-    AgentMeta, Document, MemoryNote, Paste, PastedContent, Plan, RejectedLine, Rows, SessionHint,
-    Task, Todo, ToolResultFile, UsageStatistic, WorkflowRun,
+    AgentMeta, Document, MemoryNote, Paste, Plan, RejectedLine, Rows, Task, Todo, ToolResultFile,
+    WorkflowRun,
 };
 use crate::timestamp;
 
-/// The rows of a file. One that should be JSON and is not is rejected as a whole.
+/// The rows of a file. A JSON file that cannot be parsed is rejected as a whole.
 pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'static> {
     let mut rows = Rows::default();
     let text = std::str::from_utf8(bytes).ok();
     let documents = match place.kind {
         Kind::Paste => Some(vec![Document::Paste(Paste {
             cache_name: file_stem(path).to_string(),
-            content: text.map(clean),
+            content: text.map(replace_nul),
             ..Paste::default()
         })]),
         Kind::Plan => Some(vec![Document::Plan(Plan {
             slug: file_stem(path).to_string(),
-            content: text.map(clean),
+            content: text.map(replace_nul),
             ..Plan::default()
         })]),
         Kind::Memory => Some(vec![Document::MemoryNote(MemoryNote {
@@ -31,7 +32,7 @@ pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'stat
                 .split_once("/memory/")
                 .map_or(path, |(_, name)| name)
                 .to_string(),
-            content: text.map(clean),
+            content: text.map(replace_nul),
             ..MemoryNote::default()
         })]),
         Kind::ToolResult => Some(vec![Document::ToolResultFile(ToolResultFile {
@@ -40,7 +41,7 @@ pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'stat
                 .split_once("/tool-results/")
                 .map_or(path, |(_, name)| name)
                 .to_string(),
-            content: text.map(clean),
+            content: text.map(replace_nul),
             byte_length: bytes.len() as i64,
             ..ToolResultFile::default()
         })]),
@@ -61,8 +62,8 @@ pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'stat
     rows
 }
 
-/// Text columns hold no NUL.
-fn clean(text: &str) -> String {
+/// Text columns cannot hold NUL.
+fn replace_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
@@ -86,7 +87,6 @@ fn json_documents(json: &str, path: &str, place: &Place) -> Option<Vec<Document>
 }
 
 object! {
-    /// An item of a todo list.
     pub struct TodoItem {
         "content" => content: long_text,
         "status" => status: text,
@@ -120,7 +120,6 @@ fn todos(json: &str, place: &Place) -> Option<Vec<Document>> {
 }
 
 object! {
-    /// A task.
     pub struct TaskFile {
         "id" => id: text,
         "subject" => subject: long_text,
@@ -153,13 +152,13 @@ fn task(json: &str, place: &Place) -> Option<Task> {
 }
 
 object! {
-    /// `agent-<id>.meta.json`: since between 2.1.40 and 2.1.101.
+    /// `agent-<id>.meta.json`: since a version between 2.1.40 and 2.1.101.
     pub struct MetaFile {
         "agentType" => agent_type: text,
         "description" => description: long_text,
         "name" => name: text,
         "model" => model: text,
-        /// Of the Agent tool only: not for teammates and workflow agents, and not in 2.1.101 to 2.1.112.
+        /// Only for the Agent tool, not for teammates and workflow agents, and not in 2.1.101 to 2.1.112.
         "toolUseId" => tool_use_id: text,
         "parentAgentId" => parent_agent_id: id,
         "worktreePath" => worktree_path: text,
@@ -230,229 +229,6 @@ fn workflow_run(json: &str, place: &Place) -> Option<WorkflowRun> {
     })
 }
 
-object! {
-    /// `sessions-index.json`: January to about March 2026.
-    pub struct IndexFile {
-        "originalPath" => original_path: text,
-        "entries" => entries: raw,
-    }
-}
-
-object! {
-    /// An entry of it.
-    pub struct IndexEntry {
-        "sessionId" => session_id: id,
-        "customTitle" => custom_title: long_text,
-        "summary" => summary: long_text,
-        "firstPrompt" => first_prompt: long_text,
-        "projectPath" => project_path: text,
-        "gitBranch" => git_branch: text,
-        "messageCount" => message_count: count,
-        "created" => created: raw,
-        "modified" => modified: raw,
-    }
-}
-
-fn session_index(json: &str) -> Option<Vec<Document>> {
-    let index: IndexFile = parse_object(json).ok()?;
-    let entries = index
-        .entries
-        .and_then(|raw| json_list(raw.get()).ok())
-        .unwrap_or_default();
-    let hints = entries.iter().enumerate().map(|(position, raw)| {
-        let entry: IndexEntry = parse_object(raw.get()).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&entry.rest);
-        let project_path = entry.project_path.or_else(|| index.original_path.clone());
-        Document::SessionHint(SessionHint {
-            position: position as i64,
-            session_id: entry.session_id.map(Into::into),
-            custom_title: entry.custom_title.map(Into::into),
-            summary: entry.summary.map(Into::into),
-            first_prompt: entry.first_prompt.map(Into::into),
-            project_path: project_path.map(Into::into),
-            git_branch: entry.git_branch.map(Into::into),
-            message_count: entry.message_count,
-            created_at: entry
-                .created
-                .and_then(|raw| moment(raw, "created", &mut extra))
-                .map(Into::into),
-            modified_at: entry
-                .modified
-                .and_then(|raw| moment(raw, "modified", &mut extra))
-                .map(Into::into),
-            extra_json: extra.finish(),
-            ..SessionHint::default()
-        })
-    });
-    Some(hints.collect())
-}
-
-/// `custom-title.json`: written by /rename from another program.
-fn custom_title(json: &str, place: &Place) -> Option<Vec<Document>> {
-    let entry: IndexEntry = parse_object(json).ok()?;
-    Some(vec![Document::SessionHint(SessionHint {
-        session_id: place.session_id.clone(),
-        custom_title: entry.custom_title.map(Into::into),
-        ..SessionHint::default()
-    })])
-}
-
-object! {
-    /// `stats-cache.json`
-    pub struct Statistics {
-        "dailyActivity" => daily_activity: raw,
-        "dailyModelTokens" => daily_model_tokens: raw,
-        "modelUsage" => model_usage: raw,
-        "totalSessions" => total_sessions: count,
-        "totalMessages" => total_messages: count,
-    }
-}
-
-object! {
-    /// An element of `dailyActivity` or `dailyModelTokens`.
-    pub struct Day {
-        "date" => date: text,
-        "messageCount" => message_count: count,
-        "sessionCount" => session_count: count,
-        "toolCallCount" => tool_call_count: count,
-        "tokensByModel" => tokens_by_model: raw,
-    }
-}
-
-object! {
-    /// A value of `modelUsage`.
-    pub struct ModelUsage {
-        "inputTokens" => input_tokens: count,
-        "outputTokens" => output_tokens: count,
-        "cacheReadInputTokens" => cache_read_tokens: count,
-        "cacheCreationInputTokens" => cache_write_tokens: count,
-        "webSearchRequests" => web_search_count: count,
-        "costUSD" => cost_usd: cost,
-    }
-}
-
-object! {
-    /// A map from names to values.
-    pub struct Named {}
-}
-
-fn statistics(json: &str) -> Option<Vec<Document>> {
-    let statistics: Statistics = parse_object(json).ok()?;
-    let list = |raw: Option<Raw<'_>>| -> Vec<String> {
-        let list = raw
-            .and_then(|raw| json_list(raw.get()).ok())
-            .unwrap_or_default();
-        list.iter().map(|raw| raw.get().to_string()).collect()
-    };
-    let mut rows = Vec::new();
-    for raw in list(statistics.daily_activity) {
-        let day: Day = parse_object(&raw).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&day.rest);
-        rows.push(UsageStatistic {
-            scope: "day",
-            activity_date: day.date.map(Into::into).unwrap_or_default(),
-            message_count: day.message_count,
-            session_count: day.session_count,
-            tool_call_count: day.tool_call_count,
-            extra_json: extra.finish(),
-            ..UsageStatistic::default()
-        });
-    }
-    for raw in list(statistics.daily_model_tokens) {
-        let day: Day = parse_object(&raw).unwrap_or_default();
-        let models: Named = day
-            .tokens_by_model
-            .and_then(|raw| parse_object(raw.get()).ok())
-            .unwrap_or_default();
-        for (model, tokens) in &models.rest {
-            let total_tokens = json_count(tokens.get());
-            let mut extra = Extra::default();
-            if total_tokens.is_none() {
-                extra.push("tokens", tokens.get());
-            }
-            rows.push(UsageStatistic {
-                scope: "day_and_model",
-                activity_date: day.date.as_deref().unwrap_or_default().to_string(),
-                model: model.to_string(),
-                total_tokens,
-                extra_json: extra.finish(),
-                ..UsageStatistic::default()
-            });
-        }
-    }
-    let models: Named = statistics
-        .model_usage
-        .and_then(|raw| parse_object(raw.get()).ok())
-        .unwrap_or_default();
-    for (model, usage) in &models.rest {
-        let usage: ModelUsage = parse_object(usage.get()).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&usage.rest);
-        rows.push(UsageStatistic {
-            scope: "model",
-            model: model.to_string(),
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            web_search_count: usage.web_search_count,
-            cost_usd: usage.cost_usd,
-            extra_json: extra.finish(),
-            ..UsageStatistic::default()
-        });
-    }
-    let mut extra = Extra::default();
-    extra.push_rest(&statistics.rest);
-    rows.push(UsageStatistic {
-        scope: "all",
-        session_count: statistics.total_sessions,
-        message_count: statistics.total_messages,
-        extra_json: extra.finish(),
-        ..UsageStatistic::default()
-    });
-    // A name that stands twice counts once: the later one.
-    let mut seen = std::collections::HashSet::new();
-    rows.reverse();
-    rows.retain(|row| seen.insert((row.scope, row.activity_date.clone(), row.model.clone())));
-    rows.reverse();
-    Some(rows.into_iter().map(Document::UsageStatistic).collect())
-}
-
-/// What was pasted into a prompt of `history.jsonl`: `{"1": {"id": 1, "type": "text", "content": "..."}}`
-pub fn pasted_contents(json: &str) -> Option<Vec<PastedContent<'_>>> {
-    let named: Named = parse_object(json).ok()?;
-    let mut rows = Vec::new();
-    for (number, value) in &named.rest {
-        let paste: PasteEntry = parse_object(value.raw()?.get()).ok()?;
-        let mut extra = Extra::default();
-        extra.push_rest(&paste.rest);
-        rows.push(PastedContent {
-            paste_number: number.parse().ok()?,
-            kind: paste.kind,
-            content: paste.content,
-            cache_name: paste.content_hash,
-            media_type: paste.media_type,
-            extra_json: extra.finish().map(Into::into),
-            ..PastedContent::default()
-        });
-    }
-    rows.sort_by_key(|row| row.paste_number);
-    rows.dedup_by_key(|row| row.paste_number);
-    Some(rows)
-}
-
-object! {
-    /// A value of `pastedContents`: a short text in place, a long one in paste-cache/, or an image without its bytes.
-    pub struct PasteEntry {
-        "type" => kind: text,
-        "content" => content: long_text,
-        "contentHash" => content_hash: text,
-        "mediaType" => media_type: text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -479,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_json_is_rejected_as_a_whole() {
+    fn invalid_json_is_rejected_as_a_whole() {
         let rows = normalize_document(b"{\"a\":", "tasks/l/1.json", &classify("tasks/l/1.json"));
         assert_eq!(rows.rejected_lines[0].raw, b"{\"a\":");
         assert!(rows.documents.is_empty());
@@ -494,17 +270,5 @@ mod tests {
             panic!()
         };
         assert_eq!((model.input_tokens, model.cost_usd), (Some(1), Some(0.5)));
-    }
-
-    #[test]
-    fn pastes_are_in_place_in_the_cache_or_images() {
-        let rows = pasted_contents(
-            r#"{"2":{"id":2,"type":"text","contentHash":"a4834933d8c8586f"},"1":{"id":1,"type":"text","content":"x"},"3":{"id":3,"type":"image","mediaType":"image/png"}}"#,
-        )
-        .unwrap();
-        assert_eq!(rows[0].content.as_deref(), Some("x"));
-        assert_eq!(rows[1].cache_name.as_deref(), Some("a4834933d8c8586f"));
-        assert_eq!(rows[2].media_type.as_deref(), Some("image/png"));
-        assert!(pasted_contents("[]").is_none());
     }
 }

@@ -1,16 +1,15 @@
-//! Records without a uuid -> events; lines of `history.jsonl` -> prompts.
+//! Records without a uuid -> events.
 
-use super::extra::Extra;
-use super::message::moment;
+use super::extra::{Extra, parse_time};
 use super::unknown::Unknown;
-use super::{Position, agent_link, document, entries, notification};
+use super::{Position, agent_link, entries, notification};
 use crate::discover::Place;
-use crate::record::{HistoryLine, Record, kinds, object, parse_object};
-use crate::rows::{Event, EventRows, FileBackup, HistoryPrompt, HistoryRows, UnknownKind};
+use crate::record::{Record, object, parse_object};
+use crate::rows::{Event, EventRows, FileBackup, UnknownKind};
 use crate::timestamp;
 use std::borrow::Cow;
 
-/// The event of a record; the record itself is its payload.
+/// The event of a record. Its payload is the whole record.
 pub fn event<'a>(
     record: &Record<'a>,
     json: &'a str,
@@ -25,16 +24,16 @@ pub fn event<'a>(
     };
     unknown.record(record.kind.as_deref(), &record.rest);
 
-    let about: About = parse_object(json).unwrap_or_default();
+    let fields: StateFields = parse_object(json).unwrap_or_default();
     let place_session = || place.session_id.as_deref().map(Cow::Borrowed);
     let session_id = record.session_id.clone().or_else(place_session);
-    let message_uuid = about.leaf_uuid.or(about.message_id);
-    let nested_time = about
+    let message_uuid = fields.leaf_uuid.or(fields.message_id);
+    let nested_time = fields
         .snapshot
         .as_ref()
         .and_then(|snapshot| snapshot.timestamp);
-    let time = record.timestamp.or(about.ts).or(nested_time);
-    let file_backups = backups(about.snapshot, about.tracking_path, about.backup)
+    let time = record.timestamp.or(fields.ts).or(nested_time);
+    let file_backups = backups(fields.snapshot, fields.tracking_path, fields.backup)
         .into_iter()
         .map(|backup| FileBackup {
             session_id: session_id.clone(),
@@ -58,9 +57,9 @@ pub fn event<'a>(
             kind: record.kind.clone(),
             session_id,
             message_uuid,
-            related_session_id: about.continued_in.or(about.parent_session),
+            related_session_id: fields.continued_in.or(fields.parent_session),
             payload_json: json.into(),
-            occurred_at: time.and_then(|raw| moment(raw, "", &mut Extra::default())),
+            occurred_at: time.and_then(|raw| parse_time(raw, "", &mut Extra::default())),
             ..Event::default()
         },
         file_backups,
@@ -68,8 +67,8 @@ pub fn event<'a>(
 }
 
 object! {
-    /// What state records are about.
-    pub struct About {
+    /// The fields of state records that have a column.
+    pub struct StateFields {
         "leafUuid" => leaf_uuid: text,
         "messageId" => message_id: text,
         "continuedInSessionId" => continued_in: id,
@@ -84,7 +83,7 @@ object! {
 }
 
 object! {
-    /// The files that Claude Code keeps copies of at one moment.
+    /// The files that Claude Code backed up at one moment.
     pub struct Snapshot {
         "timestamp" => timestamp: raw,
         "trackedFileBackups" => files: raw,
@@ -92,7 +91,7 @@ object! {
 }
 
 object! {
-    /// One copy.
+    /// A backup of one file.
     pub struct Backup {
         /// Null when the file did not exist.
         "backupFileName" => name: text,
@@ -128,48 +127,5 @@ fn file_backup<'a>(file_path: Cow<'a, str>, backup: Backup<'a>) -> FileBackup<'a
         version: backup.version,
         backed_up_at: backup.time.and_then(timestamp::normalize),
         ..FileBackup::default()
-    }
-}
-
-/// The prompt of a line of `history.jsonl`.
-pub fn history_prompt<'a>(
-    json: &'a str,
-    position: Position,
-    unknown_kinds: &mut Vec<UnknownKind>,
-) -> HistoryRows<'a> {
-    let line: HistoryLine = parse_object(json).unwrap_or_default();
-    let mut unknown = Unknown {
-        found: unknown_kinds,
-        version: None,
-        position,
-    };
-    let mut extra = Extra::default();
-    let mut pasted_contents = Vec::new();
-    for (key, value) in &line.rest {
-        if !kinds::is_known_history_key(key) {
-            unknown.note("key", format!("history.{key}"));
-        }
-        let pasted = value.raw().filter(|_| key == "pastedContents");
-        match pasted.and_then(|raw| document::pasted_contents(raw.get())) {
-            Some(pasted) => pasted_contents = pasted,
-            _ => extra.push(key, value.get()),
-        }
-    }
-    let prompted_at = line.timestamp.and_then(timestamp::from_milliseconds);
-    if let (None, Some(number)) = (&prompted_at, line.timestamp) {
-        extra.push("timestamp", &number.to_string());
-    }
-    HistoryRows {
-        prompt: HistoryPrompt {
-            line_number: position.line_number,
-            byte_offset: position.byte_offset,
-            session_id: line.session_id,
-            project_path: line.project,
-            display: line.display,
-            extra_json: extra.finish().map(Into::into),
-            prompted_at: prompted_at.map(Into::into),
-            ..HistoryPrompt::default()
-        },
-        pasted_contents,
     }
 }

@@ -1,60 +1,57 @@
-//! Who wrote the text of a user record: the person, or a program in the person's place. One procedure, first match wins.
+//! Classifies the text of a user record: a person or a program may have written it. The first rule that matches decides.
 
+use super::machine_prompt::{has_closed_tag, machine_prompt};
 use super::truncate::{truncate, truncate_str};
 use std::borrow::Cow;
 
-/// What is asked about.
+/// What a record says about its text.
 #[derive(Default)]
-pub struct Question<'a> {
-    /// The record's type.
+pub struct PromptContext<'a> {
+    /// The type of the record.
     pub record: &'a str,
-    /// The record's subtype.
     pub subtype: Option<&'a str>,
-    /// Of a queued attachment: `commandMode`.
+    /// `commandMode` of a queued attachment.
     pub command_mode: Option<&'a str>,
-    /// Whether the attachment is a queued command.
     pub is_queued_command: bool,
-    /// Whether the content has a tool result.
     pub has_tool_result: bool,
     /// Whether the content has an image or a document.
     pub has_media: bool,
     pub is_compact_summary: bool,
     pub is_meta: bool,
-    /// Whether it stands in a sidechain or an agent's file.
-    pub is_agents: bool,
-    /// Whether it is the first record of an agent.
+    /// Whether the record is of a sidechain or in the file of a sub-agent.
+    pub is_sub_agent: bool,
+    /// Whether the record has no parent.
     pub is_first: bool,
-    /// Whether it has planContent.
+    /// Whether the record has `planContent`.
     pub has_plan: bool,
     /// `origin.kind`
     pub origin: Option<&'a str>,
     /// `promptSource`
     pub prompt_source: Option<&'a str>,
     pub entrypoint: Option<&'a str>,
-    /// The text of the content; of several the beginning, joined by newlines.
+    /// The text blocks of the content, joined with newlines.
     pub text: &'a str,
 }
 
-/// The answer.
+/// A classified text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Prompt {
     /// human, slash_command, bash_command, memory_note, sdk_prompt, agent_prompt, agent_message, tool_result,
     /// compact_summary, interrupt or machine.
     pub kind: &'static str,
-    /// Of machine texts: what wrote it.
+    /// Which program wrote the text, if `kind` is machine.
     pub machine: Option<Cow<'static, str>>,
-    /// What the person typed, where it is not all of the text. This and the arguments are the beginning of it.
+    /// What the person typed, if it is not the whole text. Truncated, as are the arguments.
     pub text: Option<String>,
-    /// Of slash commands: the name with its slash.
+    /// The name of a slash command, with the slash.
     pub command_name: Option<String>,
-    /// Of slash commands: what stands behind the name.
     pub command_arguments: Option<String>,
-    /// The session whose plan is handed over here.
+    /// The session that made the plan, if the text hands over a plan.
     pub plan_session_id: Option<String>,
 }
 
 impl Prompt {
-    fn of(kind: &'static str) -> Prompt {
+    pub fn new(kind: &'static str) -> Prompt {
         Prompt {
             kind,
             machine: None,
@@ -65,46 +62,46 @@ impl Prompt {
         }
     }
 
-    fn machine(by: impl Into<Cow<'static, str>>) -> Prompt {
+    pub fn machine(program: impl Into<Cow<'static, str>>) -> Prompt {
         Prompt {
-            machine: Some(by.into()),
-            ..Prompt::of("machine")
+            machine: Some(program.into()),
+            ..Prompt::new("machine")
         }
     }
 }
 
-/// Answers, or says nothing of what is no prompt.
-pub fn classify(question: &Question<'_>) -> Option<Prompt> {
-    let origin = question.origin.filter(|origin| *origin != "human");
-    if question.record == "attachment" {
-        if !question.is_queued_command {
+/// Classifies a record, or returns `None` if it is not a prompt.
+pub fn classify(context: &PromptContext<'_>) -> Option<Prompt> {
+    let origin = context.origin.filter(|origin| *origin != "human");
+    if context.record == "attachment" {
+        if !context.is_queued_command {
             return None;
         }
-        if question.command_mode == Some("task-notification") {
+        if context.command_mode == Some("task-notification") {
             return Some(Prompt::machine("task_notification"));
         }
-        if question.is_meta {
+        if context.is_meta {
             return Some(Prompt::machine("meta"));
         }
-    } else if question.record == "system" && question.subtype == Some("local_command") {
-        // Since 2.0 a command that needs no model is a system record, and what the person typed stands nowhere else.
-        return slash_command(typed(question.text).as_ref());
-    } else if question.record != "user" {
+    } else if context.record == "system" && context.subtype == Some("local_command") {
+        // Since 2.0 a command that does not need the model is a system record, the only record of what the person typed.
+        return slash_command(strip_context(context.text).as_ref());
+    } else if context.record != "user" {
         return None;
-    } else if question.has_tool_result {
-        return Some(Prompt::of("tool_result"));
-    } else if question.is_compact_summary {
-        return Some(Prompt::of("compact_summary"));
-    } else if question.is_meta {
-        let machine = machine_text(question.text, question.has_plan)
+    } else if context.has_tool_result {
+        return Some(Prompt::new("tool_result"));
+    } else if context.is_compact_summary {
+        return Some(Prompt::new("compact_summary"));
+    } else if context.is_meta {
+        let machine = machine_prompt(context.text, context.has_plan)
             .unwrap_or_else(|| Prompt::machine("meta"));
         return Some(match machine.kind {
             "machine" => machine,
             _ => Prompt::machine("meta"),
         });
-    } else if question.is_agents {
-        return Some(Prompt::of(match question.origin {
-            _ if question.is_first => "agent_prompt",
+    } else if context.is_sub_agent {
+        return Some(Prompt::new(match context.origin {
+            _ if context.is_first => "agent_prompt",
             Some("coordinator" | "peer") => "agent_message",
             Some("human") => "human",
             _ => "agent_prompt",
@@ -113,35 +110,35 @@ pub fn classify(question: &Question<'_>) -> Option<Prompt> {
     if let Some(origin) = origin {
         return Some(Prompt::machine(origin.replace('-', "_")));
     }
-    if question.origin.is_none() {
-        match question.prompt_source {
+    if context.origin.is_none() {
+        match context.prompt_source {
             Some("system") => return Some(Prompt::machine("system")),
-            Some("sdk") => return Some(Prompt::of("sdk_prompt")),
+            Some("sdk") => return Some(Prompt::new("sdk_prompt")),
             _ => {}
         }
     }
-    Some(classify_text(question))
+    Some(classify_text(context))
 }
 
-/// Who wrote a text beside a tool result: the person meanwhile (2.1.19 to 2.1.37), or a program.
-pub fn classify_beside(text: &str) -> &'static str {
-    let question = Question {
+/// Classifies a text in the same record as a tool result: the person may have typed it meanwhile (2.1.19 to 2.1.37).
+pub fn classify_with_result(text: &str) -> &'static str {
+    let context = PromptContext {
         record: "user",
         text,
-        ..Question::default()
+        ..PromptContext::default()
     };
-    classify_text(&question).kind
+    classify_text(&context).kind
 }
 
-fn classify_text(question: &Question<'_>) -> Prompt {
-    let text = typed(question.text);
+fn classify_text(context: &PromptContext<'_>) -> Prompt {
+    let text = strip_context(context.text);
     if text.is_empty() {
-        return match question.has_media {
-            true => Prompt::of("human"),
-            false if question.text.trim_start().starts_with("<ide_") => {
+        return match context.has_media {
+            true => Prompt::new("human"),
+            false if context.text.trim_start().starts_with("<ide_") => {
                 Prompt::machine("ide_context")
             }
-            false if question.text.trim().is_empty() => Prompt::machine("empty"),
+            false if context.text.trim().is_empty() => Prompt::machine("empty"),
             false => Prompt::machine("system_reminder"),
         };
     }
@@ -150,37 +147,37 @@ fn classify_text(question: &Question<'_>) -> Prompt {
     }
     if text.starts_with("<bash-input>") {
         return Prompt {
-            text: Some(truncate_str(inside(&text, "bash-input").unwrap_or_default()).to_string()),
-            ..Prompt::of("bash_command")
+            text: Some(truncate_str(element(&text, "bash-input").unwrap_or_default()).to_string()),
+            ..Prompt::new("bash_command")
         };
     }
     if text.starts_with("<user-memory-input>") {
         return Prompt {
             text: Some(
-                truncate_str(inside(&text, "user-memory-input").unwrap_or_default()).to_string(),
+                truncate_str(element(&text, "user-memory-input").unwrap_or_default()).to_string(),
             ),
-            ..Prompt::of("memory_note")
+            ..Prompt::new("memory_note")
         };
     }
-    if let Some(machine) = machine_text(&text, question.has_plan) {
+    if let Some(machine) = machine_prompt(&text, context.has_plan) {
         return machine;
     }
-    if is_closed_tag(&text) {
+    if has_closed_tag(&text) {
         return Prompt::machine("unknown_tag");
     }
-    let is_program = matches!(question.entrypoint, Some("sdk-cli" | "sdk-ts" | "sdk-py"));
-    let kind = match is_program && question.origin.is_none() {
+    let is_program = matches!(context.entrypoint, Some("sdk-cli" | "sdk-ts" | "sdk-py"));
+    let kind = match is_program && context.origin.is_none() {
         true => "sdk_prompt",
         false => "human",
     };
     Prompt {
-        text: (text != question.text).then(|| truncate(text).into_owned()),
-        ..Prompt::of(kind)
+        text: (text != context.text).then(|| truncate(text).into_owned()),
+        ..Prompt::new(kind)
     }
 }
 
-/// What is left of a text without what programs put in front of it.
-fn typed(text: &str) -> Cow<'_, str> {
+/// Strips what programs put in front of the text that the person typed.
+fn strip_context(text: &str) -> Cow<'_, str> {
     let mut rest = text.trim_start_matches('\u{feff}').trim();
     while let Some(tag) = [
         "system-reminder",
@@ -192,7 +189,7 @@ fn typed(text: &str) -> Cow<'_, str> {
     .find(|tag| opens_with(rest, tag))
     {
         match rest.split_once(&format!("</{tag}>")) {
-            Some((_, behind)) => rest = behind.trim(),
+            Some((_, after)) => rest = after.trim(),
             None => break,
         }
     }
@@ -202,19 +199,22 @@ fn typed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Keeps what a person pasted and drops the tags around it.
+/// Removes the tags around pasted content.
 fn unwrap_pastes(text: &str) -> String {
-    let mut kept = String::new();
+    let mut unwrapped = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("<pasted_content") {
         let Some(end) = rest[at..].find('>') else {
             break;
         };
-        kept.push_str(&rest[..at]);
+        unwrapped.push_str(&rest[..at]);
         rest = &rest[at + end + 1..];
     }
-    kept.push_str(rest);
-    kept.replace("</pasted_content>", "").trim().to_string()
+    unwrapped.push_str(rest);
+    unwrapped
+        .replace("</pasted_content>", "")
+        .trim()
+        .to_string()
 }
 
 fn opens_with(text: &str, tag: &str) -> bool {
@@ -223,14 +223,14 @@ fn opens_with(text: &str, tag: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(['>', ' ', '\n']))
 }
 
-/// What stands between a tag and its end.
-fn inside<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
-    let (_, behind) = text.split_once(&format!("<{tag}>"))?;
-    let (inside, _) = behind.split_once(&format!("</{tag}>"))?;
-    Some(inside)
+/// The content of the first element with a tag.
+fn element<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let (content, _) = rest.split_once(&format!("</{tag}>"))?;
+    Some(content)
 }
 
-/// A text of command tags and nothing else, in whatever order.
+/// Parses a text of command tags, in any order, and nothing else.
 fn slash_command(text: &str) -> Option<Prompt> {
     if !text.starts_with("<command-name>") && !text.starts_with("<command-message>") {
         return None;
@@ -240,14 +240,14 @@ fn slash_command(text: &str) -> Option<Prompt> {
     while !rest.is_empty() {
         let tag = rest.strip_prefix("<command-")?.split_once('>')?.0;
         let closing = format!("</command-{tag}>");
-        let (content, behind) = rest["<command-".len() + tag.len() + 1..].split_once(&closing)?;
+        let (content, after) = rest["<command-".len() + tag.len() + 1..].split_once(&closing)?;
         match tag {
             "name" => name = Some(content.trim()),
             "args" => arguments = Some(content.trim()),
             "message" => message = Some(content.trim()),
             _ => {}
         }
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
     let name = name.or(message)?;
     let name = truncate_str(name);
@@ -261,138 +261,24 @@ fn slash_command(text: &str) -> Option<Prompt> {
             Some(arguments) => format!("/{} {arguments}", name.trim_start_matches('/')),
             None => format!("/{}", name.trim_start_matches('/')),
         }),
-        ..Prompt::of("slash_command")
+        ..Prompt::new("slash_command")
     })
-}
-
-/// Texts that programs write, by how they begin. People quote them too, so they count at the start only.
-const STARTS: &[(&str, &str)] = &[
-    ("<local-command-stdout>", "command_output"),
-    ("<local-command-stderr>", "command_output"),
-    ("<local-command-caveat>", "command_caveat"),
-    (
-        "Caveat: The messages below were generated by the user while running local commands",
-        "command_caveat",
-    ),
-    ("<bash-stdout>", "bash_output"),
-    ("<bash-stderr>", "bash_output"),
-    ("<bash-notification>", "bash_output"),
-    ("<system-reminder>", "system_reminder"),
-    ("<task-notification>", "task_notification"),
-    ("<teammate-message", "teammate_message"),
-    ("<agent-message", "agent_message"),
-    ("<cross-session-message", "peer_message"),
-    ("Another Claude session sent a message:", "peer_message"),
-    (
-        "Another Claude session sent a message while you were working:",
-        "peer_message",
-    ),
-    (
-        "A peer session sent a message while you were working:",
-        "peer_message",
-    ),
-    ("Stop hook feedback:", "hook"),
-    ("<user-prompt-submit-hook>", "hook"),
-    ("Operation stopped by hook:", "hook"),
-    ("<<autonomous-loop-dynamic>>", "timer"),
-    ("# Autonomous loop check", "timer"),
-    ("# Autonomous loop tick", "timer"),
-    ("You're being invoked on a timer", "timer"),
-    ("[Image: source: ", "image_note"),
-    ("Base directory for this skill: ", "skill_body"),
-    ("Background agent \"", "notice"),
-    ("<fork-boilerplate>", "fork_boilerplate"),
-    ("<tick>", "timer"),
-    ("<channel ", "channel"),
-    ("<mcp-resource-update", "mcp_resource_update"),
-    ("<new-diagnostics>", "diagnostics"),
-];
-
-/// Texts that programs write, whole.
-const WHOLE: &[(&str, &str)] = &[
-    ("Continue from where you left off.", "resume_repair"),
-    ("No response requested.", "resume_repair"),
-];
-
-fn machine_text(text: &str, has_plan: bool) -> Option<Prompt> {
-    let text = text.trim();
-    if [
-        "[Request interrupted by user]",
-        "[Request interrupted by user for tool use]",
-    ]
-    .contains(&text)
-    {
-        return Some(Prompt::of("interrupt"));
-    }
-    if text.starts_with("This session is being continued from a previous conversation") {
-        return Some(Prompt::of("compact_summary"));
-    }
-    if text.starts_with("Implement the following plan:")
-        && (has_plan || text.contains("If you need specific details from before exiting plan mode"))
-    {
-        return Some(Prompt {
-            plan_session_id: plan_session(text),
-            ..Prompt::machine("plan_handoff")
-        });
-    }
-    if is_stop_notice(text) {
-        return Some(Prompt::machine("notice"));
-    }
-    let whole = WHOLE.iter().find(|(whole, _)| *whole == text);
-    let start = STARTS.iter().find(|(start, _)| text.starts_with(start));
-    whole
-        .or(start)
-        .map(|(_, machine)| Prompt::machine(*machine))
-}
-
-/// `N background agents were stopped by the user`
-fn is_stop_notice(text: &str) -> bool {
-    let rest = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    rest.len() < text.len()
-        && rest.starts_with(" background agent")
-        && rest.contains(" stopped by the user")
-}
-
-/// The session that a handed-over plan comes from: the name of the transcript it points to.
-fn plan_session(text: &str) -> Option<String> {
-    let (_, path) = text.rsplit_once("read the full transcript at:")?;
-    let path = path.trim().split_once(".jsonl")?.0;
-    let name = path.rsplit(['/', '\\']).next()?;
-    crate::discover::is_uuid(name).then(|| name.to_string())
-}
-
-/// Whether a text begins with a lower-case tag that is closed again.
-fn is_closed_tag(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('<') else {
-        return false;
-    };
-    let is_name = |character: char| {
-        character.is_ascii_lowercase() || character.is_ascii_digit() || "-_".contains(character)
-    };
-    let name: String = rest
-        .chars()
-        .take_while(|character| is_name(*character))
-        .collect();
-    let behind = &rest[name.len()..];
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && behind.starts_with(['>', ' ', '\n'])
-        && text.contains(&format!("</{name}>"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn user(text: &str) -> Question<'_> {
-        Question {
+    fn user(text: &str) -> PromptContext<'_> {
+        PromptContext {
             record: "user",
             text,
-            ..Question::default()
+            ..PromptContext::default()
         }
     }
 
-    fn kind(question: Question<'_>) -> &'static str {
-        classify(&question).map_or("", |prompt| prompt.kind)
+    fn kind(context: PromptContext<'_>) -> &'static str {
+        classify(&context).map_or("", |prompt| prompt.kind)
     }
 
     fn machine(text: &str) -> String {
@@ -401,15 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_is_the_persons() {
+    fn plain_text_is_human() {
         assert_eq!(kind(user("fix the test")), "human");
         assert_eq!(kind(user("why does <div> not close?")), "human");
         assert_eq!(kind(user("<div>is this right?")), "human");
     }
 
     #[test]
-    fn a_queued_prompt_is_the_persons_and_a_queued_notification_is_not() {
-        let queued = |mode| Question {
+    fn a_queued_prompt_is_human_and_a_queued_notification_is_not() {
+        let queued = |mode| PromptContext {
             record: "attachment",
             is_queued_command: true,
             command_mode: Some(mode),
@@ -418,28 +304,28 @@ mod tests {
         assert_eq!(kind(queued("prompt")), "human");
         assert_eq!(kind(queued("task-notification")), "machine");
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 origin: Some("peer"),
                 ..queued("prompt")
             }),
             "machine"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 is_meta: true,
                 ..queued("prompt")
             }),
             "machine"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 record: "attachment",
-                ..Question::default()
+                ..PromptContext::default()
             }),
             ""
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 record: "assistant",
                 ..user("hello")
             }),
@@ -448,19 +334,19 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_is_a_tool_result_whatever_else_it_is() {
-        let carrier = Question {
+    fn a_record_with_a_tool_result_is_a_tool_result() {
+        let result = PromptContext {
             has_tool_result: true,
             is_meta: true,
             ..user("")
         };
-        assert_eq!(kind(carrier), "tool_result");
+        assert_eq!(kind(result), "tool_result");
     }
 
     #[test]
     fn meta_wins_over_a_human_origin() {
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 is_meta: true,
                 origin: Some("human"),
                 ..user("text")
@@ -470,35 +356,35 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_gets_a_prompt_first_and_messages_later() {
-        let agents = |origin| Question {
-            is_agents: true,
+    fn a_sub_agent_gets_a_prompt_first_and_messages_later() {
+        let sub_agent = |origin| PromptContext {
+            is_sub_agent: true,
             origin,
             ..user("look at the tests")
         };
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 is_first: true,
-                ..agents(Some("coordinator"))
+                ..sub_agent(Some("coordinator"))
             }),
             "agent_prompt"
         );
-        assert_eq!(kind(agents(Some("coordinator"))), "agent_message");
-        assert_eq!(kind(agents(Some("human"))), "human");
-        assert_eq!(kind(agents(None)), "agent_prompt");
+        assert_eq!(kind(sub_agent(Some("coordinator"))), "agent_message");
+        assert_eq!(kind(sub_agent(Some("human"))), "human");
+        assert_eq!(kind(sub_agent(None)), "agent_prompt");
     }
 
     #[test]
-    fn origin_and_source_tell_programs_from_people() {
+    fn origin_and_source_distinguish_programs_from_people() {
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 origin: Some("channel"),
                 ..user("hi")
             }),
             "machine"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 origin: Some("human"),
                 prompt_source: Some("sdk"),
                 ..user("hi")
@@ -506,28 +392,28 @@ mod tests {
             "human"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 prompt_source: Some("system"),
                 ..user("hi")
             }),
             "machine"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 prompt_source: Some("sdk"),
                 ..user("hi")
             }),
             "sdk_prompt"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 entrypoint: Some("sdk-cli"),
                 ..user("hi")
             }),
             "sdk_prompt"
         );
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 entrypoint: Some("cli"),
                 ..user("hi")
             }),
@@ -536,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_put_in_front_of_a_prompt_is_not_part_of_it() {
+    fn context_in_front_of_a_prompt_is_stripped() {
         let text =
             "<system-reminder>be kind</system-reminder>\n<ide_selection>x</ide_selection>fix it";
         let prompt = classify(&user(text)).unwrap();
@@ -563,9 +449,9 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_only_an_image_is_the_persons() {
+    fn a_prompt_with_only_an_image_is_human() {
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 has_media: true,
                 ..user("")
             }),
@@ -575,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_command_is_name_and_arguments_in_either_order() {
+    fn the_tags_of_a_slash_command_can_have_any_order() {
         for text in [
             "<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>the diff</command-args>",
             "<command-message>review is running…</command-message>\n<command-name>/review</command-name><command-args>the diff</command-args>",
@@ -592,12 +478,12 @@ mod tests {
     }
 
     #[test]
-    fn a_local_command_is_the_persons_and_its_output_is_no_prompt() {
-        let local = |text| Question {
+    fn a_local_command_is_a_prompt_and_its_output_is_not() {
+        let local = |text| PromptContext {
             record: "system",
             subtype: Some("local_command"),
             text,
-            ..Question::default()
+            ..PromptContext::default()
         };
         assert_eq!(
             kind(local(
@@ -612,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn bash_mode_and_memory_notes_are_the_persons() {
+    fn bash_commands_and_memory_notes_are_prompts() {
         let bash = classify(&user("<bash-input>ls -l</bash-input>")).unwrap();
         assert_eq!(
             (bash.kind, bash.text.as_deref()),
@@ -629,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_is_exact() {
+    fn an_interrupt_is_matched_exactly() {
         assert_eq!(kind(user("[Request interrupted by user]")), "interrupt");
         assert_eq!(
             kind(user("[Request interrupted by user for tool use]")),
@@ -639,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_texts_are_known_by_their_start() {
+    fn machine_prompts_are_matched_at_the_start() {
         for (text, expected) in [
             (
                 "<local-command-stdout>done</local-command-stdout>",
@@ -683,9 +569,9 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_summary_is_known_without_its_flag() {
+    fn a_compaction_summary_does_not_need_its_flag() {
         assert_eq!(
-            kind(Question {
+            kind(PromptContext {
                 is_compact_summary: true,
                 ..user("Summary")
             }),
@@ -697,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_handed_over_names_the_session_that_made_it() {
+    fn a_handed_over_plan_names_the_session_that_made_it() {
         let text = "Implement the following plan:\n\n# Plan\n\nIf you need specific details from before exiting plan mode (like exact code), read the full transcript at: /h/.claude/projects/-w/5e550001-0000-4000-8000-000000000001.jsonl";
         let prompt = classify(&user(text)).unwrap();
         assert_eq!(prompt.machine.as_deref(), Some("plan_handoff"));
