@@ -5,17 +5,17 @@
 //! **Transactions.** A chunk of a file, the rows of its lines and the file's new offset are one transaction, and
 //! everything that depends on them is derived before the commit: readers never see a partial state.
 //!
-//! | file                        | what it does                                                                     |
-//! |-----------------------------|----------------------------------------------------------------------------------|
-//! | `files`                     | the lock, and files that only their owner can read                               |
-//! | `create`                    | a new database, and what must hold before it is put in its place                 |
-//! | `refresh`, `upgrade`        | what the program brings: prices, words, views; a database of an older schema      |
-//! | `load`, `insert`            | rows -> tables, by statements                                                    |
-//! | `first_load`, `sqlite_file` | rows -> tables of a new database, as pages of its file                            |
-//! | `copies`, `tool_uses`, `responses` | which line is the message, which block the call, which usage counts        |
-//! | `derive`                    | what depends on several lines: runs `sql/derive`                                  |
-//! | `parallel`                  | work on a new database beside the writer: counting, checking references           |
-//! | `hash`                      | a hash of the content                                                            |
+//! | file                | what it does                                                                             |
+//! |---------------------|------------------------------------------------------------------------------------------|
+//! | `files`             | the lock, temporary files, permissions                                                   |
+//! | `create`            | creates a new database; checks its references                                            |
+//! | `upgrade`           | replaces the tables of an older schema                                                   |
+//! | `refresh`           | updates built-in prices, words and views                                                 |
+//! | `insert`            | generates and runs insert statements                                                     |
+//! | `sqlite_file`       | writes rows to a new database with [`sqlite_bulk`](crate::sqlite_bulk)                    |
+//! | `derive`            | runs the scripts of `sql/derive`                                                         |
+//! | `parallel`          | derives rollups of a new database in parallel with the writer                            |
+//! | `functions`, `hash` | SQL functions; a hash of the content                                                     |
 
 mod create;
 pub(crate) mod derive;

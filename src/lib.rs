@@ -1,37 +1,44 @@
-//! cc-etl turns a Claude Code home (`~/.claude`) into one SQLite file.
+//! cc-etl imports a Claude Code home (`~/.claude`) into one SQLite file.
 //!
 //! ```text
-//! discover -> read -> archive + decode -> normalize -> load -> views
-//! files       bytes   chunks, records      rows         tables  answers
+//! discover -> read -> archive + decode -> normalize -> load -> derive -> views
+//! files       bytes   chunks, records      rows         tables  tables    queries
 //! ```
 //!
-//! Everything left of *load* is pure and runs in parallel, by chunks of about a megabyte; *load* is one writer;
-//! everything right of it is SQL. `commands/sync.rs` tells the story in one function. A new database is filled without
-//! SQLite (`database/first_load.rs`), by the threads that parse, one at a time (`pipeline.rs`), while rows still borrow from
-//! their chunk (`rows.rs`); what is not plain goes the way of every later sync (`database/load.rs`).
+//! Everything left of *load* is pure and runs in parallel, in chunks of one megabyte. *load* has one writer. Everything right
+//! of it is SQL. To follow an import, read `commands/sync.rs`, then [`import`] and [`load`].
 //!
-//! | word      | module                 | from -> to                                                          |
-//! |-----------|------------------------|---------------------------------------------------------------------|
-//! | discover  | [`discover`]           | a Claude home -> `SourceFile`s, classified by path                   |
-//! |           | [`changes`]            | source files and the database -> what of them is new                 |
-//! | read      | [`read`]               | a file -> `Section`s: chunks with the lines that end in them         |
-//! | archive   | [`archive`]            | bytes <-> zstd chunks                                                |
-//! | decode    | [`decode`], [`record`] | a line -> `Record`s, salvaging what can be salvaged                  |
-//! | normalize | [`normalize`]          | records -> [`rows`], the only place that gives meaning               |
-//! | load      | [`database`]           | rows -> tables; which line is the message, references, responses     |
-//! |           | [`sqlite_bulk`]        | the pages of a new SQLite file; uses no other module                 |
-//! | views     | `sql/views/*.sql`      | tables -> answers                                                    |
+//! | step      | module                  | what it does                                                               |
+//! |-----------|-------------------------|----------------------------------------------------------------------------|
+//! | discover  | [`discover`]            | a Claude home -> `SourceFile`s, classified by path                         |
+//! |           | [`changes`]             | source files and the database -> what is new                               |
+//! | read      | [`read`]                | a file -> `Section`s: chunks with the lines that end in them               |
+//! | archive   | [`archive`]             | bytes <-> zstd chunks                                                      |
+//! | decode    | [`decode`], [`record`]  | a line -> `Record`s, also of damaged lines                                 |
+//! | normalize | [`normalize`]           | records -> [`rows`], one struct per table                                  |
+//! | load      | [`import`]              | runs the steps above on the workers of [`pipeline`], and passes batches on |
+//! |           | [`load`]                | decides which row is inserted, replaced or deferred                        |
+//! |           | [`store`]               | inserts rows and finds keys, in an existing or a new database              |
+//! |           | [`sqlite_bulk`]         | writes the pages of a new SQLite file; uses no other module                |
+//! |           | [`database`]            | opens, creates, upgrades and refreshes a database                          |
+//! | derive    | `sql/derive/*.sql`      | what depends on several lines, and the `bi_` tables                        |
+//! | views     | `sql/views/*.sql`       | the public interface                                                       |
 //!
-//! What always holds:
+//! A new database is filled by [`store::Pages`] through [`sqlite_bulk`]; an existing one by [`store::Statements`] through
+//! SQLite. The loader and its rules are the same. If the page writer refuses, a new database is filled with statements too.
+//!
+//! Invariants:
 //!
 //! - No line and no file can stop a sync.
-//! - Every byte that was read is in the archive, and is a row or a rejected line with its reason.
-//! - The content of the database is a function of the set of lines: any order, any number of threads, any split into
-//!   several syncs gives the same. Where lines compete, a rule on the set decides, in `database/copies.rs`,
-//!   `database/tool_uses.rs` and `sql/derive/`.
-//! - Rust computes no statistics and no money. There is no SQL in Rust but generated inserts, pragmas and looks at the
-//!   schema; statements stand in `sql/statements/`, and no value is ever formatted into one.
-//! - The database may outlive its sources: nothing is removed or hidden because a file changed or went away.
+//! - Every byte that was read is in the archive, and is part of a row or of a rejected line with its reason.
+//! - The content of the database is a function of the set of lines: it does not depend on their order, on the number of
+//!   threads, or on how many syncs imported them. Where lines compete, a rule on the set of lines decides, in [`load`] and in
+//!   `sql/derive`.
+//! - Only [`normalize`] gives meaning to a record. A store decides nothing.
+//! - Rust computes no statistics and no money. SQL statements are in `sql/`, except generated inserts, pragmas and queries of
+//!   the schema, and no value is ever formatted into one.
+//! - Every sync replaces views that differ; tables change only with the schema version.
+//! - The database may outlive its sources: nothing is removed because a file changed or was deleted.
 //! - A Claude home is opened for reading only.
 
 pub mod archive;

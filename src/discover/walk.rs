@@ -1,7 +1,7 @@
-//! A look through a home. Folders are listed side by side, each by its own name; then links are followed to what was not.
+//! Lists the files of a home. Folders are listed in parallel; then symbolic links are followed.
 //!
-//! A link could lead to any file of the machine, and what is read is archived. So only these are followed: links to what
-//! is read anyway under its own name, and links that are a project's folder or `projects` itself.
+//! A link can point to any file of the machine, and files that are read are archived. So it follows only links to files and
+//! folders that are read anyway under their own names, and links in place of `projects` or a project's folder.
 
 use super::{Discovery, Reading, Stat, classify, is_read, portable};
 use crate::error::Problem;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::{fs, io};
 
-/// All files of a home, in any order.
+/// Lists all files of a home, in any order.
 pub fn walk(home: &Path) -> Discovery {
     let walk = Walk::default();
     walk.lock().roots.push((real_path(home), PathBuf::new()));
@@ -25,22 +25,20 @@ struct Walk {
     found: Mutex<Found>,
 }
 
-/// What was found so far.
 #[derive(Default)]
 struct Found {
     discovery: Discovery,
     folders: Vec<PathBuf>,
-    /// Links that may lead to something to be read: where they lie, and their relative paths.
+    /// Links that may point to something to read: their absolute and relative paths.
     links: Vec<(PathBuf, PathBuf)>,
-    /// What is looked through: the home and folders of projects elsewhere, by their real paths, with their relative ones.
+    /// The real and relative paths of the home, and of project folders outside of it.
     roots: Vec<(PathBuf, PathBuf)>,
-    /// The folders, by device and inode, as soon as links are followed to some: a link back to one of them is a loop or a
+    /// The device and inode of each listed folder, once a link to a folder is followed: a link to one of them is a cycle or a
     /// second name.
     listed: Option<HashSet<(i64, i64)>>,
 }
 
-/// Why a lock is not poisoned.
-const NO_PANIC: &str = "nobody panics with it";
+const NO_PANIC: &str = "no thread panics while it holds the lock";
 
 impl Walk {
     /// Lists a folder and all folders in it.
@@ -61,7 +59,7 @@ impl Walk {
                 Ok(kind) if kind.is_dir() && self.is_new(&absolute) => {
                     scope.spawn(move |scope| self.folder(absolute, relative, scope));
                 }
-                // Asked of the open folder: that is quicker than by the whole path.
+                // Relative to the open folder, which is faster than by the whole path.
                 Ok(kind) if kind.is_file() => {
                     let metadata = entry.metadata();
                     listing.discovery.file(absolute, &relative, metadata);
@@ -69,7 +67,7 @@ impl Walk {
                 Ok(kind) if kind.is_symlink() && is_read(&relative) => {
                     listing.links.push((absolute, relative));
                 }
-                // FIFOs, sockets and devices are never opened, and links are followed only to what is read.
+                // FIFOs, sockets and devices are never opened.
                 _ => {}
             }
         }
@@ -77,7 +75,7 @@ impl Walk {
         self.lock().append(listing);
     }
 
-    /// Follows links: first those that are projects, then others, in the order of their names.
+    /// Follows links: first those in place of project folders, then others, each in the order of their paths.
     fn follow_links(&self) {
         loop {
             let mut links = std::mem::take(&mut self.lock().links);
@@ -97,7 +95,7 @@ impl Walk {
         let real = fs::canonicalize(&absolute);
         let (real, target) = match real.and_then(|real| Ok((fs::metadata(&real)?, real))) {
             Ok((target, real)) => (real, target),
-            // A link that leads nowhere or in a circle is a file that is not there.
+            // A broken or circular link is ignored, like a missing file.
             Err(_) => return,
         };
         let is_unread = classify(&portable(&relative).0).reading == Reading::Count;
@@ -114,7 +112,7 @@ impl Walk {
         } else if target.is_file() && found.is_read(&real, false) {
             found.discovery.file(real, &relative, Ok(target));
         } else if target.is_dir() || (target.is_file() && !is_unread) {
-            let message = "a link to what is not read; only folders of projects may be elsewhere";
+            let message = "symbolic link to a file or folder that is not imported; only project folders may be outside of the home";
             found
                 .discovery
                 .problems
@@ -123,7 +121,7 @@ impl Walk {
         }
     }
 
-    /// Whether a folder is to be listed. As long as no link was followed, it is not listed under another name.
+    /// Whether a folder was not listed yet. Without links every folder has one name.
     fn is_new(&self, absolute: &Path) -> bool {
         match &mut self.lock().listed {
             Some(listed) if cfg!(unix) => {
@@ -138,18 +136,18 @@ impl Walk {
     }
 }
 
-/// Whether this is where a project's folder is, or all of them.
+/// Whether this is the path of `projects` or of a project's folder.
 fn is_project(relative: &Path) -> bool {
     relative.starts_with("projects") && relative.components().count() <= 2
 }
 
-/// The path without links; as it is where that cannot be told.
+/// The canonical path, or the path itself if that fails.
 fn real_path(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 impl Found {
-    /// Whether a file or a folder, by its real path, is one that is read under its own name.
+    /// Whether the file or folder with this real path is read under its own name.
     fn is_read(&self, real: &Path, is_folder: bool) -> bool {
         self.roots.iter().any(|(root, relative)| {
             let inside = real.strip_prefix(root).map(|rest| relative.join(rest));
@@ -170,7 +168,7 @@ impl Found {
         self.roots.append(&mut other.roots);
     }
 
-    /// Notes which folders are listed, from now on by what they are.
+    /// Records the identities of all folders that were listed so far.
     fn note_listed(&mut self) {
         let folders = std::mem::take(&mut self.folders);
         let listed = self.listed.get_or_insert_default();
@@ -178,7 +176,7 @@ impl Found {
     }
 }
 
-/// What tells a folder from others, whatever its name is.
+/// The device and inode of a folder.
 fn identity(folder: &Path) -> Option<(i64, i64)> {
     let stat = Stat::of(&fs::metadata(folder).ok()?);
     Some((stat.device, stat.inode))
