@@ -1,10 +1,10 @@
 //! Files -> batches -> the database: read and parsed in parallel, written in order.
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
-use crate::changes::{self, ChangedFile};
 use crate::database::statements as sql;
 use crate::discover::{Reading, Stat, classify};
 use crate::error::{Error, Problem, Result};
+use crate::file_diff::{self, ChangedFile};
 use crate::load::{Batch, FileVersion, Load, Loaded};
 use crate::normalize::{normalize, normalize_document};
 use crate::pipeline::Pipeline;
@@ -59,10 +59,10 @@ impl Input {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::new(&absolute, error)),
         };
-        version.is_racy = changes::is_racy(&stat);
+        version.is_racy = file_diff::is_racy(&stat);
         version.stat = Some(stat);
         let settled = match version.size {
-            0 => Some(stat).filter(changes::is_settled),
+            0 => Some(stat).filter(file_diff::is_settled),
             _ => settled,
         };
         Ok(Some(Input {
@@ -405,7 +405,7 @@ impl Archived {
         if self.settled.is_some() && self.settled == seen {
             return Ok(true);
         }
-        self.settled = self.input.bytes.stat()?.filter(changes::is_settled);
+        self.settled = self.input.bytes.stat()?.filter(file_diff::is_settled);
         self.input.bytes.begin_with(&self.chunks)
     }
 }

@@ -11,7 +11,7 @@
 //! | step      | module                  | what it does                                                               |
 //! |-----------|-------------------------|----------------------------------------------------------------------------|
 //! | discover  | [`discover`]            | a Claude home -> `SourceFile`s, classified by path                         |
-//! |           | [`changes`]             | source files and the database -> what is new                               |
+//! |           | [`file_diff`]           | source files and the database -> what is new                               |
 //! | read      | [`read`]                | a file -> `Section`s: chunks with the lines that end in them               |
 //! | archive   | [`archive`]             | bytes <-> zstd chunks                                                      |
 //! | decode    | [`decode`], [`record`]  | a line -> `Record`s, also of damaged lines                                 |
@@ -42,7 +42,6 @@
 //! - A Claude home is opened for reading only.
 
 pub mod archive;
-pub mod changes;
 pub mod cli;
 pub mod commands;
 pub mod database;
@@ -50,6 +49,7 @@ pub mod datasette;
 pub mod decode;
 pub mod discover;
 pub mod error;
+pub mod file_diff;
 pub mod format;
 pub mod import;
 pub mod load;

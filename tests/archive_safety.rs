@@ -3,10 +3,10 @@
 mod sandbox;
 
 use cc_etl::archive::{self, CHUNK_BYTES};
-use cc_etl::changes::{self, ChangedFile};
 use cc_etl::database;
 use cc_etl::discover;
 use cc_etl::error::Result;
+use cc_etl::file_diff::{self, ChangedFile};
 use cc_etl::import::{Commits, Imported, Input, import};
 use cc_etl::load::{Batch, Load, Loaded, Loader};
 use cc_etl::pipeline::Pipeline;
@@ -39,7 +39,7 @@ fn lines(version: usize, count: usize) -> String {
 /// What a sync finds changed.
 fn changed(sandbox: &Sandbox, connection: &Connection) -> Vec<ChangedFile> {
     let found = discover::discover(&sandbox.home()).unwrap();
-    let changes = changes::compare(connection, 1, &found, true).unwrap();
+    let changes = file_diff::compare(connection, 1, &found, true).unwrap();
     assert!(changes.problems.is_empty(), "{:?}", changes.problems);
     changes.files
 }

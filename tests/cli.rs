@@ -2,8 +2,8 @@
 
 mod sandbox;
 
-use cc_etl::changes;
 use cc_etl::discover::{Discovery, SourceFile, Stat};
+use cc_etl::file_diff;
 use sandbox::{Sandbox, text};
 use std::fs;
 
@@ -118,7 +118,7 @@ fn an_unchanged_file_is_not_opened() {
         ..Discovery::default()
     };
     let opened = |discovery: Discovery| {
-        let changes = changes::compare(&sandbox.connection(), 1, &discovery, false).unwrap();
+        let changes = file_diff::compare(&sandbox.connection(), 1, &discovery, false).unwrap();
         assert!(changes.files.is_empty());
         changes.problems.len()
     };

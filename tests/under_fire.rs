@@ -2,9 +2,9 @@
 
 mod sandbox;
 
-use cc_etl::changes;
 use cc_etl::database;
 use cc_etl::discover;
+use cc_etl::file_diff;
 use cc_etl::import::{Commits, Input, import};
 use cc_etl::load::Loader;
 use cc_etl::pipeline::Pipeline;
@@ -84,7 +84,7 @@ fn a_sync_that_waits_can_be_stopped() {
 /// What a sync would read now.
 fn inputs(sandbox: &Sandbox, connection: &rusqlite::Connection) -> Vec<Input> {
     let found = discover::discover(&sandbox.home()).unwrap();
-    let changes = changes::compare(connection, 1, &found, true).unwrap();
+    let changes = file_diff::compare(connection, 1, &found, true).unwrap();
     let files = changes.files.into_iter();
     files
         .map(|file| Input::open(file).unwrap().unwrap())

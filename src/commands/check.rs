@@ -3,11 +3,11 @@
 use super::sync::host_name;
 use super::{database_path, print, rebuild};
 use crate::archive::{self, CHUNK_BYTES, Hash};
-use crate::changes;
 use crate::cli::{CheckArguments, Global};
 use crate::database::{self, CHECKS, hash, statements as sql};
 use crate::discover::{self, Reading};
 use crate::error::{Error, Result};
+use crate::file_diff;
 use crate::format::{hex, text};
 use crate::load::FileVersion;
 use crate::normalize::normalize;
@@ -163,7 +163,7 @@ fn rewritten_versions(connection: &Connection) -> Result<Vec<String>> {
     let mut versions = statement.query([])?;
     let mut findings = Vec::new();
     while let Some(row) = versions.next()? {
-        let chunks: Vec<Hash> = changes::chunk_hashes(connection, row.get(0)?)?
+        let chunks: Vec<Hash> = file_diff::chunk_hashes(connection, row.get(0)?)?
             .into_iter()
             .map(|(_, hash)| hash)
             .collect();
@@ -277,9 +277,9 @@ fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)>
 /// Files on disk whose bytes are not all in the database.
 fn unsynced(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
+    for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
         let found = discover::discover(&root)?;
-        let changes = changes::compare_bytes(connection, source_id, &found)?;
+        let changes = file_diff::compare_bytes(connection, source_id, &found)?;
         for file in &changes.files {
             let size = file.version.stat.map_or(0, |stat| stat.size);
             let state = match file.version.file_id {

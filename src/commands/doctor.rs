@@ -2,11 +2,11 @@
 
 use super::sync::host_name;
 use super::{database_path, print, status};
-use crate::changes::{self, ChangedFile};
 use crate::cli::Global;
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
 use crate::error::Result;
+use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::terminal::{byte_size, grouped, sanitize};
 use rusqlite::Connection;
@@ -71,7 +71,7 @@ struct Home {
 fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
     let mut homes = Vec::new();
     if let Some(connection) = connection {
-        for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
+        for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
             homes.push(Home {
                 root,
                 source_id: Some(source_id),
@@ -100,7 +100,7 @@ fn inspect_home(
     let name = home.root.display();
     let unread = match (home.source_id, connection) {
         (Some(source_id), Some(connection)) => {
-            let changes = changes::compare(connection, source_id, &found, false)?;
+            let changes = file_diff::compare(connection, source_id, &found, false)?;
             let (count, bytes) = (changes.files.len(), changes.new_bytes());
             match count {
                 0 => findings.note(&format!("{name}: fully imported")),

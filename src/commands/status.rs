@@ -6,7 +6,7 @@ use crate::cli::Global;
 use crate::database::{self, statements as sql};
 use crate::error::Result;
 use crate::terminal::{byte_size, grouped, sanitize};
-use crate::{changes, discover, timestamp};
+use crate::{discover, file_diff, timestamp};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -95,8 +95,9 @@ pub struct Unsynced {
 
 pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
     let mut new = Unsynced::default();
-    for (source_id, root) in changes::homes_at_hand(connection, &host_name())? {
-        let changes = changes::compare(connection, source_id, &discover::discover(&root)?, false)?;
+    for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
+        let changes =
+            file_diff::compare(connection, source_id, &discover::discover(&root)?, false)?;
         new.homes += 1;
         new.files += changes.files.len() as i64;
         new.bytes += changes.new_bytes();

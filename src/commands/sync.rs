@@ -1,11 +1,11 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
 use super::{database_path, print, rebuild, warn};
-use crate::changes::{ChangedFile, Changes, KnownFiles};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{self, DEMO_HOME, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
+use crate::file_diff::{ChangedFile, Changes, KnownFiles};
 use crate::import::{Commits, Input, finish_version, import, import_new};
 use crate::load::{Counts, Loader};
 use crate::pipeline::Pipeline;
