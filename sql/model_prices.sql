@@ -40,7 +40,7 @@ values
     ('claude-3-5-sonnet', '2024-06-20', 'LiteLLM 1.72.0',           3,    15,   3.75,   6,    0.3,   null, null, null, null, null, null,    null, null),
     ('claude-3-sonnet', '2024-02-29', 'LiteLLM 1.72.0',             3,    15,   null,   null, null,  null, null, null, null, null, null,    null, null),
 
-    ('claude-haiku-5-5', '2026-01-01', 'LiteLLM 1.108.4',           0.1,  0.5,  0.125,  0.2,  0.01,  null, null, null, null, null, null,    null, 1.1),
+    ('claude-haiku-5-5', '2026-01-01', 'LiteLLM 1.108.4',           0.1,  0.5,  0.125,  0.2,  0.01,  100000, 0.5, 2.5, 0.625, 1, 0.05,     null, 1.1),
     ('claude-haiku-4-5', '2025-10-01', 'LiteLLM 1.108.4',           1,    5,    1.25,   2,    0.1,   null, null, null, null, null, null,    null, null),
     ('claude-3-5-haiku', '2024-10-22', 'LiteLLM 1.80.0',            0.8,  4,    1,      1.6,  0.08,  null, null, null, null, null, null,    null, null),
     ('claude-3-haiku', '2024-03-07', 'LiteLLM 1.80.0',              0.25, 1.25, 0.3,    0.5,  0.03,  null, null, null, null, null, null,    null, null),

@@ -169,15 +169,13 @@ fn from_litellm(content: &str, valid_from: &str) -> Result<Vec<ModelPrice>, Stri
             // Embeddings, images and the sample at the start of the file.
             continue;
         };
-        let threshold = entry
-            .as_object()
-            .and_then(|entry| {
-                entry
-                    .keys()
-                    .find_map(|key| key.strip_prefix("input_cost_per_token_above_"))
-            })
-            .and_then(|rest| rest.strip_suffix("k_tokens"))
-            .and_then(|thousands| thousands.parse::<i64>().ok());
+        // Other keys begin alike: `..._above_100k_tokens_batches`.
+        let threshold = |key: &String| {
+            let rest = key.strip_prefix("input_cost_per_token_above_")?;
+            rest.strip_suffix("k_tokens")?.parse::<i64>().ok()
+        };
+        let keys = entry.as_object().into_iter().flat_map(|entry| entry.keys());
+        let threshold = keys.filter_map(threshold).min();
         let long = |key: &str| {
             threshold.and_then(|thousands| per_million(&format!("{key}_above_{thousands}k_tokens")))
         };
@@ -288,6 +286,7 @@ mod tests {
             "sample_spec": {"input_cost_per_token": "a number"},
             "claude-sonnet-4-5-20250929": {"litellm_provider": "anthropic", "input_cost_per_token": 3e-06, "output_cost_per_token": 1.5e-05,
                 "cache_creation_input_token_cost": 3.75e-06, "cache_creation_input_token_cost_above_1hr": 6e-06, "cache_read_input_token_cost": 3e-07,
+                "input_cost_per_token_above_100k_tokens_batches": 1e-06,
                 "input_cost_per_token_above_200k_tokens": 6e-06, "output_cost_per_token_above_200k_tokens": 2.25e-05,
                 "cache_read_input_token_cost_above_200k_tokens": 6e-07, "provider_specific_entry": {"us": 1.1, "fast": 6.0}},
             "gpt-5": {"litellm_provider": "openai", "input_cost_per_token": 1.25e-06, "output_cost_per_token": 1e-05}

@@ -433,6 +433,28 @@ fn recorded_money_is_preferred_and_shown_apart() {
 }
 
 #[test]
+fn haiku_5_5_has_higher_prices_above_100_000_tokens_of_prompt() {
+    let sandbox = Sandbox::new();
+    let usage = |input: i64| {
+        json!({"input_tokens": input, "output_tokens": 1000, "cache_read_input_tokens": 40_000,
+            "cache_creation_input_tokens": 20_000,
+            "cache_creation": {"ephemeral_5m_input_tokens": 10_000, "ephemeral_1h_input_tokens": 10_000}})
+    };
+    let lines = [("msg_a", 40_000), ("msg_b", 40_001)].map(|(id, input)| {
+        let model = "claude-haiku-5-5";
+        format!("{}\n", line(id, id, model, usage(input), json!({})))
+    });
+    sandbox.write(&format!("projects/-w/{S1}.jsonl"), lines.concat());
+    sandbox.sync();
+    sandbox.check();
+    let costs = sandbox
+        .query("select printf('%.6f', cost_usd) from response_costs order by api_message_id");
+    // (40,000 x 0.1 + 1,000 x 0.5 + 40,000 x 0.01 + 10,000 x 0.125 + 10,000 x 0.2) / 1,000,000; five times that for all of
+    // the second, which has one token more.
+    assert_eq!(costs, ["0.008150", "0.040751"]);
+}
+
+#[test]
 fn searches_are_counted_by_the_results_of_their_calls() {
     let sandbox = Sandbox::new();
     let mut call = line(
