@@ -89,7 +89,8 @@ create table rejected_lines (
         'not_an_object', -- JSON, but no object
         'invalid_utf8',
         'too_deep', -- nested deeper than SQLite's JSON functions go
-        'incomplete_tail' -- the last line, still without its end; gone as soon as the end arrives
+        'incomplete_tail', -- the last line, still without its end; gone as soon as the end arrives
+        'internal_error' -- cc-etl failed on it, which is to be reported; `cc-etl rebuild` tries again
     )),
     raw blob not null, -- the bytes of the fragment
     unique (file_id, byte_offset)

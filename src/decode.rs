@@ -57,6 +57,8 @@ pub enum Reason {
     TooDeep,
     /// The last line of a file, which has no newline yet.
     IncompleteTail,
+    /// This program failed on it.
+    InternalError,
 }
 
 impl Reason {
@@ -70,6 +72,7 @@ impl Reason {
             Reason::InvalidUtf8 => "invalid_utf8",
             Reason::TooDeep => "too_deep",
             Reason::IncompleteTail => "incomplete_tail",
+            Reason::InternalError => "internal_error",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The two kinds of error: [`Error`] ends the run, a [`Problem`] costs one file or folder and the run goes on.
 
 use crate::database::folder_of;
+use crate::failures::Failure;
 use crate::terminal::byte_size;
 use rusqlite::ErrorCode;
 use std::fmt;
@@ -17,8 +18,8 @@ pub enum Error {
     Locked(PathBuf),
     /// A signal ended the run early.
     Stopped(u8),
-    /// The program itself failed on a file while it was written; without that file it may go on.
-    Failed(Problem),
+    /// The program itself failed to write a chunk of a file; without its rows it may go on.
+    Failed(Box<Failure>),
     /// The database cannot be written for want of room, or because the disk fails.
     Storage {
         /// The database.
@@ -165,7 +166,7 @@ impl fmt::Display for Error {
             Error::NotInBulk(reason) => {
                 write!(f, "the database cannot be written page by page: {reason}")
             }
-            Error::Failed(problem) => write!(f, "{problem}"),
+            Error::Failed(failure) => write!(f, "{failure}"),
             Error::Database(error) => write!(f, "database: {error}"),
             Error::Io(path, error) => write!(f, "{}: {error}", path.display()),
         }

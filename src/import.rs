@@ -4,17 +4,17 @@ use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::database::statements as sql;
 use crate::discover::{Reading, Stat, classify};
 use crate::error::{Error, Problem, Result};
+use crate::failures::{ChunkName, Failure, Failures, is_ours, panic_message};
 use crate::file_diff::{self, ChangedFile};
 use crate::load::{Batch, FileVersion, Load, Loaded};
-use crate::normalize::{normalize, normalize_document};
+use crate::normalize::{normalize, normalize_document, reject, reject_document};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{self, Bytes, Section, read_section};
 use crate::rows::Rows;
 use crate::stop::Stop;
 use bumpalo::Bump;
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
-use std::any::Any;
+use rusqlite::{Connection, OptionalExtension};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -108,9 +108,11 @@ pub fn import(
     commits: Commits,
     progress: &Progress,
     stop: &Stop,
+    failures: &Failures,
 ) -> Result<Imported> {
     let units = units(inputs).take_while(|_| !stop.is_requested());
-    load(units, parse_chunk, loader, pipeline, commits, progress)
+    let parse = |input: &Input, position| parse_chunk(input, position, failures);
+    load(units, parse, loader, pipeline, commits, progress)
 }
 
 /// The same for a new database, which is only committed by the caller. Its loader is not bound to a thread: rows are written
@@ -121,11 +123,12 @@ pub fn import_new(
     pipeline: &Pipeline,
     progress: &Progress,
     stop: &Stop,
+    failures: &Failures,
 ) -> Result<Imported> {
     let units = units(inputs).take_while(|_| !stop.is_requested());
     let mut imported = Imported::default();
     let consume = consumer(loader, &mut imported, Commits::ByCaller, progress);
-    let work = |units: Vec<Unit>| Parsed::new(Read::new(units), Read::parse);
+    let work = |units: Vec<Unit>| Parsed::new(Read::new(units), |read| read.parse(failures));
     pipeline.run_ordered(groups(units), consume, work, |consume, parsed| {
         parsed.with_dependent_mut(|read, batches| {
             let mut parsed = read.chunks.iter().zip(batches);
@@ -239,9 +242,10 @@ impl Read {
         }
     }
 
-    fn parse(&self) -> Batches<'_> {
+    fn parse(&self, failures: &Failures) -> Batches<'_> {
+        let texts = Some(&self.texts);
         let parsed = self.chunks.iter().map(|(unit, section)| match section {
-            Ok(section) => caught(|| parse(&unit.input, unit.position, section, Some(&self.texts))),
+            Ok(section) => caught(|| parse(&unit.input, unit.position, section, texts, failures)),
             Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
         });
         parsed.collect()
@@ -317,19 +321,19 @@ fn consumer(
                 let length = batch.end % CHUNK_BYTES;
                 let length = if length == 0 { CHUNK_BYTES } else { length };
                 let is_last = batch.is_last;
-                // What a panic leaves half-done is rolled back with the loader, which is not used again.
+                let position = batch.end.saturating_sub(1) / CHUNK_BYTES;
+                let failed = |cause: String| {
+                    Error::Failed(Box::new(Failure {
+                        chunk: ChunkName::new(&input.version, position),
+                        problem: Problem::new(&input.name, cause),
+                    }))
+                };
+                // What a panic or an error leaves half-done is rolled back with the loader, which is not used again.
                 let loaded = catch_unwind(AssertUnwindSafe(|| loader.load(batch)));
-                let loaded = loaded.map_err(|panic| {
-                    Error::Failed(Problem::new(&input.name, fault_of_ours(&*panic)))
-                })?;
-                // So is what a constraint of the schema does not allow.
-                let loaded = loaded.map_err(|error| match error {
-                    Error::Database(error)
-                        if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
-                    {
-                        Error::Failed(Problem::new(&input.name, error))
-                    }
-                    other => other,
+                let loaded = loaded.map_err(|panic| failed(panic_message(&*panic)))?;
+                let loaded = loaded.map_err(|error| match is_ours(&error) {
+                    true => failed(error.to_string()),
+                    false => error,
                 })?;
                 match loaded {
                     Loaded::Written => {}
@@ -461,22 +465,13 @@ fn groups(units: impl Iterator<Item = Unit>) -> impl Iterator<Item = Vec<Unit>> 
 fn caught<T>(work: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
     // The work only reads what it shares with others, so nothing half-done is seen afterwards.
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(std::io::Error::other(fault_of_ours(&*panic))))
-}
-
-/// What a panic says.
-fn fault_of_ours(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    format!("cc-etl failed on it, please report this: {text}")
+        .unwrap_or_else(|panic| Err(std::io::Error::other(panic_message(&*panic))))
 }
 
 /// A chunk and its rows, for another thread to write.
-fn parse_chunk(input: &Input, position: u64) -> Parse<'static> {
+fn parse_chunk(input: &Input, position: u64, failures: &Failures) -> Parse<'static> {
     let section = read_chunk(input, position)?;
-    let piece = parse(input, position, &section, None)?;
+    let piece = parse(input, position, &section, None, failures)?;
     Ok(piece.map(|piece| Piece {
         batch: piece.batch.into_owned(),
         seen: piece.seen,
@@ -498,6 +493,7 @@ fn parse<'a>(
     position: u64,
     section: &'a Section,
     texts: Option<&'a Bump>,
+    failures: &Failures,
 ) -> Parse<'a> {
     let version = &input.version;
     let known = version.size.saturating_sub(position * CHUNK_BYTES) as usize;
@@ -511,9 +507,11 @@ fn parse<'a>(
         _ => None,
     };
     let end = section.end_offset();
+    let is_failed = failures.include(version, position);
     let (rows, parsed) = match version.place.reading {
+        Reading::Lines if is_failed => reject(section),
         Reading::Lines => normalize(section, &version.place, texts),
-        Reading::Whole if section.is_last => (document(input, end)?, Some(end)),
+        Reading::Whole if section.is_last => (document(input, end, is_failed)?, Some(end)),
         _ => (Rows::default(), Some(end)),
     };
     let batch = Batch {
@@ -532,7 +530,7 @@ fn parse<'a>(
 const DOCUMENT_BYTES: u64 = 64 << 20;
 
 /// The rows of a file that is read as a whole.
-fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
+fn document(input: &Input, size: u64, is_failed: bool) -> std::io::Result<Rows<'static>> {
     let Input { version, bytes, .. } = input;
     if size > DOCUMENT_BYTES {
         let mut rows = normalize_document(&[], &version.path, &version.place);
@@ -543,7 +541,13 @@ fn document(input: &Input, size: u64) -> std::io::Result<Rows<'static>> {
         return Ok(rows);
     }
     let bytes = bytes.read_at(0, size)?;
-    Ok(normalize_document(&bytes, &version.path, &version.place))
+    let work = || normalize_document(&bytes, &version.path, &version.place);
+    let rows = match is_failed {
+        true => None,
+        // It only reads, so nothing half-done is seen afterwards.
+        false => catch_unwind(AssertUnwindSafe(work)).ok(),
+    };
+    Ok(rows.unwrap_or_else(|| reject_document(&bytes)))
 }
 
 #[cfg(test)]
@@ -601,7 +605,7 @@ mod tests {
             let mut loader = Loader::new(&connection).unwrap();
             let parse = |input: &Input, position| match input.name.ends_with(&names[1]) {
                 true => panic!("a fault in {}", names[1]),
-                false => parse_chunk(input, position),
+                false => parse_chunk(input, position, &Failures::default()),
             };
             let imported = load(
                 units(inputs.into_iter()),
@@ -634,7 +638,7 @@ mod tests {
         let inputs = ["a", "b"].map(|name| input(folder.path(), name));
         let mut loader = Loader::new(&connection).unwrap();
         let parse = |input: &Input, position| {
-            let mut piece = parse_chunk(input, position)?;
+            let mut piece = parse_chunk(input, position, &Failures::default())?;
             if input.name.ends_with("b") {
                 let piece = piece.as_mut().expect("nothing of it is archived");
                 piece.batch.rows.newline_count = i64::MAX;
@@ -650,10 +654,11 @@ mod tests {
             &Progress::bytes(0, true),
         );
         drop(loader);
-        let Err(Error::Failed(problem)) = result else {
+        let Err(Error::Failed(failure)) = result else {
             panic!("it should have failed");
         };
-        assert!(problem.path.ends_with("b"));
+        assert!(failure.problem.path.ends_with("b"));
+        assert_eq!(failure.chunk.path, "projects/-w/b.jsonl");
         assert_eq!(uuids(&connection), [""; 0]);
     }
 

@@ -49,6 +49,7 @@ pub mod datasette;
 pub mod decode;
 pub mod discover;
 pub mod error;
+pub mod failures;
 pub mod file_diff;
 pub mod format;
 pub mod import;

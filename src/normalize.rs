@@ -31,12 +31,14 @@ use crate::record::{Record, object, parse_object};
 use crate::rows::{RejectedLine, Rows};
 use bumpalo::Bump;
 use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use copy::copy_json;
 pub use document::normalize_document;
 pub use tool_call::{call_from_json, call_to_json};
 
-/// The rows of a section, and the offset up to which the file is now parsed.
+/// The rows of a section, and the offset up to which the file is now parsed. A line that the program fails on is rejected,
+/// and costs no other.
 ///
 /// Line numbers start at 0 in the section: only the loader knows how many lines precede it.
 pub fn normalize<'a>(
@@ -44,10 +46,56 @@ pub fn normalize<'a>(
     place: &'a Place,
     arena: Option<&'a Bump>,
 ) -> (Rows<'a>, Option<u64>) {
+    let normalize =
+        |line: &Line<'a>, number, rows: &mut Rows<'a>| normalize_line(line, number, place, rows);
+    each_line(section, arena, contained(normalize))
+}
+
+/// Work on a line whose panic rejects the line.
+fn contained<'a>(
+    mut work: impl FnMut(&Line<'a>, i64, &mut Rows<'a>) -> usize,
+) -> impl FnMut(&Line<'a>, i64, &mut Rows<'a>) -> usize {
+    move |line, line_number, rows| {
+        let before = rows.lengths();
+        match catch_unwind(AssertUnwindSafe(|| work(line, line_number, rows))) {
+            Ok(used) => used,
+            Err(_) => {
+                // What was added of it is taken back, so nothing half-done is seen.
+                rows.truncate(before);
+                reject_line(line, line_number, rows)
+            }
+        }
+    }
+}
+
+/// Rejects every line of a section whose rows the loader failed to write.
+pub fn reject(section: &Section) -> (Rows<'_>, Option<u64>) {
+    each_line(section, None, reject_line)
+}
+
+/// Rejects a document that the program failed on.
+pub fn reject_document(bytes: &[u8]) -> Rows<'static> {
+    let mut rows = Rows::default();
+    rows.rejected_lines.push(RejectedLine {
+        line_number: 0,
+        reason: Reason::InternalError.name(),
+        raw: bytes.to_vec(),
+        ..RejectedLine::default()
+    });
+    rows
+}
+
+/// Adds the rows of each line, and counts. The work on a line returns how many of its bytes became rows.
+fn each_line<'a>(
+    section: &'a Section,
+    arena: Option<&'a Bump>,
+    mut work: impl FnMut(&Line<'a>, i64, &mut Rows<'a>) -> usize,
+) -> (Rows<'a>, Option<u64>) {
     let mut rows = Rows::default();
     let mut parsed = None;
     for line in section.lines(arena) {
-        let used = normalize_line(&line, rows.newline_count, place, &mut rows);
+        let line_number = rows.newline_count;
+        let used = work(&line, line_number, &mut rows);
         if line.is_complete {
             parsed = Some(line.offset + line.bytes.len() as u64 + 1);
             rows.newline_count += 1;
@@ -62,6 +110,24 @@ pub fn normalize<'a>(
         }
     }
     (rows, parsed)
+}
+
+/// Rejects a line as a whole. One that is not complete gets another chance when it is.
+fn reject_line(line: &Line<'_>, line_number: i64, rows: &mut Rows<'_>) -> usize {
+    let reason = match line.is_complete {
+        true => Reason::InternalError,
+        false => Reason::IncompleteTail,
+    };
+    let blanks = line.bytes.len() - line.bytes.trim_ascii_start().len();
+    if !is_blank(line.bytes) {
+        let raw = line.bytes.trim_ascii();
+        rows.rejected_lines
+            .push(rejected(line, line_number, blanks, raw, reason));
+    }
+    match line.is_complete {
+        true => line.bytes.len(),
+        false => 0,
+    }
 }
 
 /// Adds the rows of a line. Returns how many of its bytes were consumed.
@@ -188,6 +254,43 @@ fn rejected(
 mod tests {
     use super::*;
     use crate::discover::classify;
+    use crate::rows::EventRows;
+
+    #[test]
+    fn a_line_that_the_program_fails_on_costs_no_other() {
+        let line = |uuid| format!("{{\"parentUuid\":null,\"uuid\":\"{uuid}\",\"type\":\"user\"}}");
+        let place = classify("projects/-w/a.jsonl");
+        let fail = |line: &Line<'_>, _: i64, rows: &mut Rows<'_>| {
+            rows.events.push(EventRows::default());
+            let text = std::str::from_utf8(line.bytes).unwrap();
+            assert!(!text.contains("bad"), "a fault");
+            rows.events.pop();
+            line.bytes.len()
+        };
+        let content = format!("{}\n {} \n{}\nbad", line("u1"), line("bad"), line("u2"));
+        let section = Section::of_last_line(content.into_bytes(), 0, None);
+        let (rows, parsed) = each_line(&section, None, contained(fail));
+        let rejected: Vec<_> = (rows.rejected_lines.iter())
+            .map(|line| {
+                (
+                    line.line_number,
+                    line.reason,
+                    String::from_utf8_lossy(&line.raw),
+                )
+            })
+            .collect();
+        let expected = [
+            (1, "internal_error", line("bad").into()),
+            (3, "incomplete_tail", "bad".into()),
+        ];
+        assert_eq!(rejected, expected);
+        assert!(rows.events.is_empty() && rows.has_tail);
+        assert_eq!(rows.newline_count, 3);
+        // What has no end yet gets another chance when it has.
+        assert_eq!(parsed, Some(section.end_offset() - 3));
+        let (rows, _) = normalize(&section, &place, None);
+        assert_eq!(rows.messages.len(), 3);
+    }
 
     #[test]
     fn a_repaired_line_has_the_rows_of_a_valid_one() {

@@ -251,6 +251,31 @@ pub struct Rows<'a> {
     pub has_tail: bool,
 }
 
+impl Rows<'_> {
+    /// The number of rows of each kind.
+    pub fn lengths(&self) -> [usize; 6] {
+        [
+            self.messages.len(),
+            self.events.len(),
+            self.history_prompts.len(),
+            self.documents.len(),
+            self.rejected_lines.len(),
+            self.unknown_kinds.len(),
+        ]
+    }
+
+    /// Drops the rows after these.
+    pub fn truncate(&mut self, lengths: [usize; 6]) {
+        let [messages, events, prompts, documents, rejected, unknown] = lengths;
+        self.messages.truncate(messages);
+        self.events.truncate(events);
+        self.history_prompts.truncate(prompts);
+        self.documents.truncate(documents);
+        self.rejected_lines.truncate(rejected);
+        self.unknown_kinds.truncate(unknown);
+    }
+}
+
 /// A name that this version of cc-etl does not know.
 #[derive(Debug, Clone)]
 pub struct UnknownKind {

@@ -6,6 +6,7 @@ use cc_etl::archive::{self, CHUNK_BYTES};
 use cc_etl::database;
 use cc_etl::discover;
 use cc_etl::error::Result;
+use cc_etl::failures::Failures;
 use cc_etl::file_diff::{self, ChangedFile};
 use cc_etl::import::{Commits, Imported, Input, import};
 use cc_etl::load::{Batch, Load, Loaded, Loader};
@@ -52,6 +53,7 @@ fn import_with(inputs: Vec<Input>, loader: &mut impl Load) -> Imported {
         Commits::Often,
         &Progress::bytes(0, true),
         &Stop::default(),
+        &Failures::default(),
     )
     .unwrap()
 }

@@ -4,6 +4,7 @@ mod sandbox;
 
 use cc_etl::database;
 use cc_etl::discover;
+use cc_etl::failures::Failures;
 use cc_etl::file_diff;
 use cc_etl::import::{Commits, Input, import};
 use cc_etl::load::Loader;
@@ -122,6 +123,7 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
         Commits::Often,
         &Progress::bytes(0, true),
         &Stop::default(),
+        &Failures::default(),
     )
     .unwrap();
     assert_eq!(imported.problems.len(), 2, "{:?}", imported.problems);

@@ -88,16 +88,17 @@ from files not indexed
 where is_current = 1
 
 -- name: list_pieces
--- Where every record and every rejected fragment of a file stands; the bytes of the latter.
-select byte_offset, null as raw from messages where file_id = ?1
+-- Where every record and every rejected fragment of a file stands; the bytes of the latter, and whether it is a line that
+-- the program failed on.
+select byte_offset, null as raw, 0 as is_failed from messages where file_id = ?1
 union all
-select byte_offset, null from message_copies where file_id = ?1
+select byte_offset, null, 0 from message_copies where file_id = ?1
 union all
-select byte_offset, null from events where file_id = ?1
+select byte_offset, null, 0 from events where file_id = ?1
 union all
-select byte_offset, null from history_prompts where file_id = ?1
+select byte_offset, null, 0 from history_prompts where file_id = ?1
 union all
-select byte_offset, raw from rejected_lines where file_id = ?1
+select byte_offset, raw, reason = 'internal_error' from rejected_lines where file_id = ?1
 
 -- name: mark_missing
 update files

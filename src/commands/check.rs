@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::fs::{File, OpenOptions};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
@@ -235,7 +236,13 @@ fn unaccounted_in(
         let rejected = rows.rejected_lines.iter();
         expected.extend(rejected.map(|line| (line.byte_offset, Some(archive::hash(&line.raw)))));
     }
-    let (parsed, mut found) = pieces(shared, file_id)?;
+    let Pieces {
+        parsed,
+        mut found,
+        failed,
+    } = pieces(shared, file_id)?;
+    // Of a line that the program failed on, the line is there and not what it would be.
+    expected.retain(|(offset, _)| !failed.iter().any(|line| line.contains(offset)));
     expected.sort_unstable();
     found.sort_unstable();
     // After the parsed bytes only a last line without its newline can follow. It has no row if a sync was stopped before it
@@ -258,8 +265,16 @@ fn unaccounted_in(
     }
 }
 
-/// The number of parsed bytes of a file, and the pieces in the tables.
-fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)> {
+/// What a file became.
+struct Pieces {
+    /// Up to where it has become rows.
+    parsed: i64,
+    found: Vec<Piece>,
+    /// The lines that the program failed on.
+    failed: Vec<Range<i64>>,
+}
+
+fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<Pieces> {
     let connection = shared
         .lock()
         .expect("no thread panics while it holds the lock");
@@ -267,11 +282,24 @@ fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<(i64, Vec<Piece>)>
         .prepare_cached(sql::FIND_PARSED_BYTES)?
         .query_row([file_id], |row| row.get(0))?;
     let mut statement = connection.prepare_cached(sql::LIST_PIECES)?;
-    let pieces = statement.query_map([file_id], |row| {
-        let raw = row.get_ref(1)?.as_blob_or_null()?;
-        Ok((row.get(0)?, raw.map(archive::hash)))
-    })?;
-    Ok((parsed, pieces.collect::<rusqlite::Result<_>>()?))
+    let mut rows = statement.query([file_id])?;
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        let offset: i64 = row.get(0)?;
+        let raw = row
+            .get_ref(1)?
+            .as_blob_or_null()
+            .map_err(rusqlite::Error::from)?;
+        match row.get(2)? {
+            true => failed.push(offset..offset + raw.unwrap_or_default().len() as i64),
+            false => found.push((offset, raw.map(archive::hash))),
+        }
+    }
+    Ok(Pieces {
+        parsed,
+        found,
+        failed,
+    })
 }
 
 /// Files on disk whose bytes are not all in the database.

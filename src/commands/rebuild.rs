@@ -5,6 +5,7 @@ use crate::cli::Global;
 use crate::database::{self, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::classify;
 use crate::error::{Error, Problem, Result};
+use crate::failures::Failures;
 use crate::import::{Commits, Input, import};
 use crate::load::{Counts, FileVersion, Loader};
 use crate::pipeline::Pipeline;
@@ -65,7 +66,7 @@ pub fn upgrade(
     derive(connection, path, is_quiet)
 }
 
-/// Fills the tables again from the archive, in one transaction. Returns what was written, and the scripts that failed.
+/// Fills the tables again from the archive, in one transaction. Returns what was written, and what failed.
 pub fn derive(
     connection: &Connection,
     path: &Path,
@@ -73,12 +74,24 @@ pub fn derive(
 ) -> Result<(Counts, Vec<Problem>)> {
     // Tables are replaced one by one: their references are true again at the end, and checked then.
     connection.pragma_update(None, "foreign_keys", false)?;
-    let derived = fill(connection, path, is_quiet)?;
+    let mut failures = Failures::default();
+    let (counts, mut problems) = loop {
+        let fill = |failures: &Failures| fill(connection, path, is_quiet, failures);
+        if let Some(filled) = failures.attempt(fill)? {
+            break filled;
+        }
+    };
     connection.pragma_update(None, "foreign_keys", true)?;
-    Ok(derived)
+    problems.extend(failures.problems());
+    Ok((counts, problems))
 }
 
-fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<(Counts, Vec<Problem>)> {
+fn fill(
+    connection: &Connection,
+    path: &Path,
+    is_quiet: bool,
+    failures: &Failures,
+) -> Result<(Counts, Vec<Problem>)> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?;
     let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), is_quiet);
@@ -101,6 +114,7 @@ fn fill(connection: &Connection, path: &Path, is_quiet: bool) -> Result<(Counts,
         Commits::ByCaller,
         &progress,
         &Stop::default(),
+        failures,
     )?;
     if let Some(problem) = imported.problems.first() {
         // Nothing is committed: the tables stay as they were.

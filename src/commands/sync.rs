@@ -5,6 +5,7 @@ use crate::cli::{Global, SyncArguments};
 use crate::database::{self, DEMO_HOME, SCHEMA_VERSION, Wait, statements as sql};
 use crate::discover::{self, Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
+use crate::failures::Failures;
 use crate::file_diff::{ChangedFile, Changes, KnownFiles};
 use crate::import::{Commits, Input, finish_version, import, import_new};
 use crate::load::{Counts, Loader};
@@ -31,8 +32,10 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let roots = roots(arguments)?;
     let path = database_path(global)?;
     let _lock = database::lock(&path, wait(arguments), &stop)?;
-    let mut report = attempt_until_done(Attempt::first(), |attempt| {
+    let mut report = attempt_until_done(Attempt::first(), |failures, refusal| {
         let mut report = Report::new(&path, timestamp::now());
+        report.problems.extend(failures.problems());
+        let attempt = (failures, refusal);
         match sync(global, arguments, &roots, &stop, attempt, &mut report) {
             Ok(()) => Ok(report),
             Err(error) => Err(error.with_room(&path, report.needed_bytes())),
@@ -53,10 +56,9 @@ fn wait(arguments: &SyncArguments) -> Wait {
 }
 
 /// How a sync is attempted, after what came of the attempts before.
-#[derive(Default)]
 struct Attempt {
-    /// Files that the program itself failed on. They are left out: a fault of ours must not cost the others.
-    failed: Vec<Problem>,
+    /// What the program failed to write. It is archived and no more.
+    failures: Failures,
     /// Why a new database cannot be filled page by page. It is filled by statements.
     refusal: Option<Error>,
 }
@@ -66,30 +68,25 @@ impl Attempt {
     fn first() -> Attempt {
         let is_bulk = std::env::var_os("CC_ETL_BULK").is_none_or(|value| value != "0");
         Attempt {
-            failed: Vec::new(),
+            failures: Failures::of_sync(),
             refusal: (!is_bulk).then(|| Error::NotInBulk("CC_ETL_BULK is 0".to_string())),
         }
     }
 }
 
 fn attempt_until_done<T>(
-    mut attempt: Attempt,
-    mut run: impl FnMut(&Attempt) -> Result<T>,
+    Attempt {
+        mut failures,
+        mut refusal,
+    }: Attempt,
+    mut run: impl FnMut(&Failures, Option<&Error>) -> Result<T>,
 ) -> Result<T> {
     loop {
-        match run(&attempt) {
-            Err(Error::Failed(problem))
-                if !attempt
-                    .failed
-                    .iter()
-                    .any(|other| other.path == problem.path) =>
-            {
-                attempt.failed.push(problem);
-            }
-            Err(refusal @ Error::NotInBulk(_)) if attempt.refusal.is_none() => {
-                attempt.refusal = Some(refusal);
-            }
-            other => return other,
+        match failures.attempt(|failures| run(failures, refusal.as_ref())) {
+            Err(error @ Error::NotInBulk(_)) if refusal.is_none() => refusal = Some(error),
+            Err(error) => return Err(error),
+            Ok(Some(done)) => return Ok(done),
+            Ok(None) => {}
         }
     }
 }
@@ -99,18 +96,17 @@ fn sync(
     arguments: &SyncArguments,
     roots: &[PathBuf],
     stop: &Stop,
-    attempt: &Attempt,
+    (failures, refusal): (&Failures, Option<&Error>),
     report: &mut Report,
 ) -> Result<()> {
-    let is_bulk = attempt.refusal.is_none();
+    let is_bulk = refusal.is_none();
     let (homes, mut target, mut known) =
         homes_and_target(global, arguments, roots, &report.database, is_bulk)?;
     refuse_mixture(&target.connection, arguments.demo)?;
-    if let (Some(refusal), Some(_), false) = (&attempt.refusal, &target.building, global.quiet) {
+    if let (Some(refusal), Some(_), false) = (refusal, &target.building, global.quiet) {
         warn(&format!("{refusal}; statements are used, which is slower"));
     }
 
-    report.problems.extend(attempt.failed.iter().cloned());
     let mut changes = Vec::new();
     for home in &homes {
         let source_id = source_id(&target.connection, arguments, home)?;
@@ -135,20 +131,16 @@ fn sync(
     let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = Mutex::new(Vec::new());
-    let is_unfailed = |path: &Path| attempt.failed.iter().all(|problem| problem.path != path);
     let files: Vec<ChangedFile> = changes
         .iter_mut()
         .flat_map(|change| std::mem::take(&mut change.files))
         .collect();
-    let mut inputs = files
-        .into_iter()
-        .filter(|file| is_unfailed(&file.absolute))
-        .filter_map(|file| {
-            Input::open(file)
-                .map_err(|problem| unopened.lock().expect(NO_PANIC).push(problem))
-                .ok()
-                .flatten()
-        });
+    let mut inputs = files.into_iter().filter_map(|file| {
+        Input::open(file)
+            .map_err(|problem| unopened.lock().expect(NO_PANIC).push(problem))
+            .ok()
+            .flatten()
+    });
 
     let mut written = None;
     let mut replaced = Vec::new();
@@ -161,7 +153,14 @@ fn sync(
         for version in changes.iter().flat_map(|change| &change.counted) {
             loader.count_file(version)?;
         }
-        let imported = import_new(&mut inputs, &mut loader, &pipeline, &progress, stop);
+        let imported = import_new(
+            &mut inputs,
+            &mut loader,
+            &pipeline,
+            &progress,
+            stop,
+            failures,
+        );
         report.counts = loader.counts.clone();
         let mut imported = imported?;
         report.problems.append(&mut imported.problems);
@@ -188,6 +187,7 @@ fn sync(
                 Commits::Often,
                 &progress,
                 stop,
+                failures,
             );
             report.counts = loader.counts.clone();
             let mut imported = imported?;
@@ -208,6 +208,7 @@ fn sync(
         },
         progress: &progress,
         stop,
+        failures,
     };
     again.read(replaced, &mut loader, report)?;
 
@@ -231,6 +232,7 @@ struct Again<'a> {
     commits: Commits,
     progress: &'a Progress,
     stop: &'a Stop,
+    failures: &'a Failures,
 }
 
 impl Again<'_> {
@@ -295,7 +297,15 @@ impl Again<'_> {
                 .flatten()
         });
         let (pipeline, progress) = (self.pipeline, self.progress);
-        let imported = import(inputs, loader, pipeline, self.commits, progress, self.stop)?;
+        let imported = import(
+            inputs,
+            loader,
+            pipeline,
+            self.commits,
+            progress,
+            self.stop,
+            self.failures,
+        )?;
         report.problems.extend(imported.problems);
         report.problems.append(&mut unopened);
         Ok(imported.replaced)
@@ -772,33 +782,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_makes_the_program_fail_is_left_out_and_the_rest_is_done() {
-        let mut attempts = Vec::new();
-        let done = attempt_until_done(Attempt::default(), |attempt| {
-            attempts.push(attempt.failed.len());
-            match attempt.failed.len() {
-                2 => Ok("done"),
-                count => Err(Error::Failed(Problem::new(
-                    format!("file {count}"),
-                    "a fault",
-                ))),
-            }
-        });
-        assert_eq!(done.unwrap(), "done");
-        assert_eq!(attempts, [0, 1, 2]);
-        // A file that was left out and fails all the same would do so for ever.
-        let ends: Result<()> = attempt_until_done(Attempt::default(), |_| {
-            Err(Error::Failed(Problem::new("a file", "a fault")))
-        });
-        assert_eq!(ends.unwrap_err().exit_code(), 1);
-    }
-
-    #[test]
     fn a_database_that_cannot_be_filled_page_by_page_is_filled_by_statements() {
         let mut refusals = Vec::new();
-        let done = attempt_until_done(Attempt::default(), |attempt| {
-            refusals.push(attempt.refusal.is_some());
-            match attempt.refusal {
+        let first = Attempt {
+            failures: Failures::of_sync(),
+            refusal: None,
+        };
+        let done = attempt_until_done(first, |_, refusal| {
+            refusals.push(refusal.is_some());
+            match refusal {
                 None => Err(Error::NotInBulk("two rows have the same key".to_string())),
                 Some(_) => Ok("done"),
             }

@@ -6,9 +6,10 @@
 
 use super::embedded;
 use super::parallel::Filling;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Problem, Result};
+use crate::failures::is_ours;
 use crate::load;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 /// A group of scripts, by the first character of their names.
 #[derive(Clone, Copy)]
@@ -40,7 +41,8 @@ pub fn derive(
     connection.execute_batch("savepoint derive")?;
     for (name, script) in group.scripts() {
         if let Err(error) = run(connection, name, script, &mut filled) {
-            if !is_contained(connection, &error) {
+            // What ends the transaction cannot be contained.
+            if !is_ours(&error) || connection.is_autocommit() {
                 return Err(error);
             }
             connection.execute_batch("rollback to derive; release derive")?;
@@ -64,23 +66,4 @@ fn run(connection: &Connection, name: &str, script: &str, filled: &mut Vec<Filli
         load::judge_touched(connection)?;
     }
     Ok(())
-}
-
-/// Whether an error is about values in rows. Others, such as a full disk, end the run.
-fn is_contained(connection: &Connection, error: &Error) -> bool {
-    let Error::Database(error) = error else {
-        return false;
-    };
-    let is_of_values = match error.sqlite_error_code() {
-        Some(code) => matches!(
-            code,
-            ErrorCode::ConstraintViolation
-                | ErrorCode::TypeMismatch
-                | ErrorCode::TooBig
-                | ErrorCode::Unknown // overflows, malformed JSON
-        ),
-        // A value of another type than the program expects.
-        None => true,
-    };
-    is_of_values && !connection.is_autocommit()
 }

@@ -225,7 +225,8 @@ impl<'c> Loader<Statements<'c>> {
         self.flush_responses()?;
         let mut archive = archive::Reader::default();
         for line in std::mem::take(&mut self.deferred.lines) {
-            self.load_deferred(&line, &mut archive)?;
+            let loaded = self.load_deferred(&line, &mut archive);
+            loaded.map_err(|error| self.blame(&line, error))?;
         }
         let mut deferred = std::mem::take(&mut self.deferred);
         calls::settle_touched(&mut self.store, &mut deferred.calls)?;

@@ -2,11 +2,14 @@
 
 use super::Loader;
 use super::unknown_kinds::UnknownKinds;
-use crate::error::Result;
+use crate::archive::CHUNK_BYTES;
+use crate::error::{Error, Problem, Result};
+use crate::failures::{ChunkName, Failure, is_ours};
 use crate::rows::{Agent, AgentLink, Message};
 use crate::store::{Id, Store};
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Rows of small tables, lines that need a lookup, and keys whose rows have to be derived again.
 #[derive(Default)]
@@ -50,6 +53,33 @@ pub struct SessionValues {
     pub entrypoint: bool,
     pub slug: bool,
     pub guests: bool,
+}
+
+impl<S> Loader<S> {
+    /// The error of a deferred line, as a failure of its chunk where that is what it is.
+    pub(super) fn blame(&self, line: &DeferredLine, error: Error) -> Error {
+        let Some(file) = self
+            .file_keys
+            .get(&line.file_id)
+            .filter(|_| is_ours(&error))
+        else {
+            return error;
+        };
+        let home = (&file.machine, &file.root_path);
+        let is_of_file = |source: &(&i64, &(String, String))| (&source.1.0, &source.1.1) == home;
+        let Some((source_id, _)) = self.sources.iter().find(is_of_file) else {
+            return error;
+        };
+        Error::Failed(Box::new(Failure {
+            chunk: ChunkName {
+                source_id: *source_id,
+                path: file.path.clone(),
+                generation: file.generation,
+                position: line.byte_offset.cast_unsigned() / CHUNK_BYTES,
+            },
+            problem: Problem::new(Path::new(&file.root_path).join(&file.path), error),
+        }))
+    }
 }
 
 impl Deferred {

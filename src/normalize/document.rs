@@ -50,7 +50,7 @@ pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'stat
     match documents {
         Some(documents) => rows.documents = documents,
         None => rows.rejected_lines.push(RejectedLine {
-            line_number: 1,
+            line_number: 0,
             reason: match text {
                 Some(_) => Reason::NotJson.name(),
                 None => Reason::InvalidUtf8.name(),
