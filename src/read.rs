@@ -73,7 +73,7 @@ pub fn open(path: &Path) -> io::Result<(File, Stat)> {
     let metadata = file.metadata()?;
     match metadata.is_file() {
         true => Ok((file, Stat::of(&metadata))),
-        false => Err(io::Error::other("no longer a file")),
+        false => Err(io::Error::other("no longer a regular file")),
     }
 }
 

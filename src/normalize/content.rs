@@ -212,8 +212,7 @@ fn result_content<'a>(
 }
 
 fn set_part<'a>(row: &mut ContentBlock<'a>, part: Part<'a>, text: &mut Option<Text<'a>>) {
-    let mut extra = Extra::default();
-    extra.push_rest(&part.rest);
+    let mut extra = Extra::from(&part.rest);
     if let Some(part_text) = part.text {
         row.byte_length = Some(part_text.len() as i64);
         match text {
@@ -234,8 +233,7 @@ fn set_part<'a>(row: &mut ContentBlock<'a>, part: Part<'a>, text: &mut Option<Te
 
 /// Records the type, size and hash of an image or document. Only the archive keeps its bytes.
 fn set_source<'a>(row: &mut ContentBlock<'a>, source: Source<'a>, extra: &mut Extra) {
-    let mut nested = Extra::default();
-    nested.push_rest(&source.rest);
+    let mut nested = Extra::from(&source.rest);
     row.media_type = source.media_type;
     if let Some(data) = source.data {
         let engine = base64::engine::general_purpose::STANDARD;

@@ -134,8 +134,6 @@ object! {
 
 fn task(json: &str, place: &Place) -> Option<Task> {
     let task: TaskFile = parse_object(json).ok()?;
-    let mut extra = Extra::default();
-    extra.push_rest(&task.rest);
     Some(Task {
         list_name: place.session_id.clone().unwrap_or_default(),
         task_id: task.id.map(Into::into),
@@ -146,7 +144,7 @@ fn task(json: &str, place: &Place) -> Option<Task> {
         owner: task.owner.map(Into::into),
         blocks_json: task.blocks.map(|raw| raw.get().to_string()),
         blocked_by_json: task.blocked_by.map(|raw| raw.get().to_string()),
-        extra_json: extra.finish(),
+        extra_json: Extra::from(&task.rest).finish(),
         ..Task::default()
     })
 }
@@ -172,8 +170,6 @@ object! {
 
 fn agent_meta(json: &str, place: &Place) -> Option<AgentMeta> {
     let meta: MetaFile = parse_object(json).ok()?;
-    let mut extra = Extra::default();
-    extra.push_rest(&meta.rest);
     Some(AgentMeta {
         session_id: place.session_id.clone().unwrap_or_default(),
         agent_id: place.agent_id.clone().unwrap_or_default(),
@@ -189,7 +185,7 @@ fn agent_meta(json: &str, place: &Place) -> Option<AgentMeta> {
         spawn_depth: meta.spawn_depth,
         is_fork: meta.is_fork,
         is_stopped_by_user: meta.is_stopped_by_user,
-        extra_json: extra.finish(),
+        extra_json: Extra::from(&meta.rest).finish(),
         ..AgentMeta::default()
     })
 }
@@ -211,8 +207,6 @@ object! {
 
 fn workflow_run(json: &str, place: &Place) -> Option<WorkflowRun> {
     let run: RunFile = parse_object(json).ok()?;
-    let mut extra = Extra::default();
-    extra.push_rest(&run.rest);
     Some(WorkflowRun {
         session_id: place.session_id.clone().unwrap_or_default(),
         workflow_run_id: run.run_id.map(Into::into),
@@ -224,7 +218,7 @@ fn workflow_run(json: &str, place: &Place) -> Option<WorkflowRun> {
         total_tokens: run.total_tokens,
         tool_call_count: run.tool_call_count,
         started_at: run.start_time.and_then(timestamp::from_milliseconds),
-        extra_json: extra.finish(),
+        extra_json: Extra::from(&run.rest).finish(),
         ..WorkflowRun::default()
     })
 }

@@ -72,6 +72,14 @@ impl Extra {
     }
 }
 
+impl From<&Rest<'_>> for Extra {
+    fn from(rest: &Rest<'_>) -> Self {
+        let mut extra = Extra::default();
+        extra.push_rest(rest);
+        extra
+    }
+}
+
 impl From<&Json<'_>> for Extra {
     fn from(json: &Json<'_>) -> Self {
         let mut extra = Extra::default();

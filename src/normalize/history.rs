@@ -55,15 +55,13 @@ fn parse_pastes(json: &str) -> Option<Vec<PastedContent<'_>>> {
     let mut rows = Vec::new();
     for (number, value) in &pastes.rest {
         let paste: PasteEntry = parse_object(value.raw()?.get()).ok()?;
-        let mut extra = Extra::default();
-        extra.push_rest(&paste.rest);
         rows.push(PastedContent {
             paste_number: number.parse().ok()?,
             kind: paste.kind,
             content: paste.content,
             cache_name: paste.content_hash,
             media_type: paste.media_type,
-            extra_json: extra.finish().map(Into::into),
+            extra_json: Extra::from(&paste.rest).finish().map(Into::into),
             ..PastedContent::default()
         });
     }

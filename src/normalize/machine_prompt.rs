@@ -98,7 +98,7 @@ fn plan_session(text: &str) -> Option<String> {
     crate::discover::is_uuid(name).then(|| name.to_string())
 }
 
-/// Whether a text starts with a lower-case tag that is closed later.
+/// Whether a prompt starts with a lower-case tag that is closed later.
 pub fn has_closed_tag(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('<') else {
         return false;

@@ -8,7 +8,7 @@ use super::truncate::join_truncated;
 use super::unknown::Unknown;
 use super::{Position, agent_link, attachment, content, notification, progress, usage};
 use crate::discover::{Kind, Place};
-use crate::record::{ContentOf, Record, json_cost, json_text};
+use crate::record::{ContentOf, Message as ApiMessage, Record, json_cost, json_text};
 use crate::rows::{
     Agent, BlockRows, Message, MessageRows, TaskNotification, Text, UnknownKind, Usage,
 };
@@ -47,28 +47,12 @@ pub fn message<'a>(
 
     if let Some(mut inner) = record.message.take() {
         hash.rest(&inner.rest);
-        usage = usage::usage(&inner, &message.uuid);
-        message.role = inner.role.take();
-        message.model = inner.model.take();
-        message.stop_reason = inner.stop_reason.take();
         if let Some(content) = inner.content.take() {
             message.has_string_content = Some(matches!(content, ContentOf::Text(_)));
             hash.signatures(&content);
             blocks = content::blocks(content, &mut unknown);
         }
-        let mut rest = Extra::default();
-        for (key, value) in &inner.rest {
-            if !DEFAULTS.contains(&(key.as_ref(), value.get())) {
-                rest.push(key, value.get());
-            }
-        }
-        if usage.is_none() {
-            rest.push_optional("id", inner.id.as_deref());
-            if let Some(raw) = inner.usage {
-                rest.push("usage", raw.get());
-            }
-        }
-        extra.push_object("message", rest);
+        usage = api_message(inner, &mut message, &mut extra);
     }
     match record.content.take() {
         Some(text) if blocks.is_empty() => blocks.push(content::text_block(text)),
@@ -113,18 +97,16 @@ pub fn message<'a>(
             .iter()
             .filter_map(agent_link::from_notification),
     );
+    let mut recorded_cost_usd = None;
     if let Some(usage) = &mut usage {
         complete_usage(usage, &message);
         if !usage.line.is_progress {
+            recorded_cost_usd = record.cost_usd.and_then(|raw| json_cost(raw.get()));
             usage.line.visible_char_count = Some(content::visible_chars(&blocks));
-            usage.line.recorded_cost_usd = record.cost_usd.and_then(|raw| json_cost(raw.get()));
+            usage.line.recorded_cost_usd = recorded_cost_usd;
         }
     }
-    // Without usage the cost has no column.
-    let has_cost_column = usage
-        .as_ref()
-        .is_some_and(|usage| usage.line.recorded_cost_usd.is_some());
-    if let Some(raw) = record.cost_usd.filter(|_| !has_cost_column) {
+    if let (Some(raw), None) = (record.cost_usd, recorded_cost_usd) {
         extra.push("costUSD", raw.get());
     }
     hash.usage(usage.as_ref());
@@ -139,6 +121,32 @@ pub fn message<'a>(
         links,
         notifications,
     })
+}
+
+/// Sets the columns that come from the API message. Returns its usage.
+fn api_message<'a>(
+    inner: ApiMessage<'a>,
+    message: &mut Message<'a>,
+    extra: &mut Extra,
+) -> Option<Usage<'a>> {
+    let usage = usage::usage(&inner, &message.uuid);
+    let mut rest = Extra::default();
+    for (key, value) in &inner.rest {
+        if !DEFAULTS.contains(&(key.as_ref(), value.get())) {
+            rest.push(key, value.get());
+        }
+    }
+    if usage.is_none() {
+        rest.push_optional("id", inner.id.as_deref());
+        if let Some(raw) = inner.usage {
+            rest.push("usage", raw.get());
+        }
+    }
+    extra.push_object("message", rest);
+    message.role = inner.role;
+    message.model = inner.model;
+    message.stop_reason = inner.stop_reason;
+    usage
 }
 
 /// Keys and values that nearly every `message` has.
@@ -160,16 +168,12 @@ fn envelope<'a>(
         .and_then(|raw| parse_time(raw, "timestamp", extra));
     let mut forked_from_session_id = None;
     if let Some(fork) = record.forked_from.take() {
-        let mut rest = Extra::default();
-        rest.push_rest(&fork.rest);
-        extra.push_object("forkedFrom", rest);
+        extra.push_object("forkedFrom", Extra::from(&fork.rest));
         forked_from_session_id = fork.session_id;
     }
     let mut origin_kind = None;
     if let Some(origin) = record.origin.take() {
-        let mut rest = Extra::default();
-        rest.push_rest(&origin.rest);
-        extra.push_object("origin", rest);
+        extra.push_object("origin", Extra::from(&origin.rest));
         origin_kind = origin.kind;
     }
     if let Some(raw) = record.plan_content {

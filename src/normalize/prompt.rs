@@ -33,7 +33,7 @@ pub struct PromptContext<'a> {
     pub text: &'a str,
 }
 
-/// A classified text.
+/// The classification of a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Prompt {
     /// human, slash_command, bash_command, memory_note, sdk_prompt, agent_prompt, agent_message, tool_result,
@@ -120,7 +120,7 @@ pub fn classify(context: &PromptContext<'_>) -> Option<Prompt> {
     Some(classify_text(context))
 }
 
-/// Classifies a text in the same record as a tool result: the person may have typed it meanwhile (2.1.19 to 2.1.37).
+/// Classifies a text block in the same record as a tool result: the person may have typed it meanwhile (2.1.19 to 2.1.37).
 pub fn classify_with_result(text: &str) -> &'static str {
     let context = PromptContext {
         record: "user",
@@ -230,7 +230,7 @@ fn element<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     Some(content)
 }
 
-/// Parses a text of command tags, in any order, and nothing else.
+/// Parses a prompt that consists of command tags, in any order.
 fn slash_command(text: &str) -> Option<Prompt> {
     if !text.starts_with("<command-name>") && !text.starts_with("<command-message>") {
         return None;

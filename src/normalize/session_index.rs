@@ -35,8 +35,7 @@ pub fn session_index(json: &str) -> Option<Vec<Document>> {
         .unwrap_or_default();
     let hints = entries.iter().enumerate().map(|(position, raw)| {
         let entry: IndexEntry = parse_object(raw.get()).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&entry.rest);
+        let mut extra = Extra::from(&entry.rest);
         let project_path = entry.project_path.or_else(|| index.original_path.clone());
         Document::SessionHint(SessionHint {
             position: position as i64,

@@ -42,77 +42,27 @@ object! {
 
 pub fn statistics(json: &str) -> Option<Vec<Document>> {
     let statistics: Statistics = parse_object(json).ok()?;
-    let list = |raw: Option<Raw<'_>>| -> Vec<String> {
-        let list = raw
-            .and_then(|raw| json_list(raw.get()).ok())
-            .unwrap_or_default();
-        list.iter().map(|raw| raw.get().to_string()).collect()
-    };
     let mut rows = Vec::new();
     for raw in list(statistics.daily_activity) {
-        let day: Day = parse_object(&raw).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&day.rest);
-        rows.push(UsageStatistic {
-            scope: "day",
-            activity_date: day.date.map(Into::into).unwrap_or_default(),
-            message_count: day.message_count,
-            session_count: day.session_count,
-            tool_call_count: day.tool_call_count,
-            extra_json: extra.finish(),
-            ..UsageStatistic::default()
-        });
+        rows.push(day_row(parse_object(raw.get()).unwrap_or_default()));
     }
     for raw in list(statistics.daily_model_tokens) {
-        let day: Day = parse_object(&raw).unwrap_or_default();
-        let models: Entries = day
-            .tokens_by_model
-            .and_then(|raw| parse_object(raw.get()).ok())
-            .unwrap_or_default();
-        for (model, tokens) in &models.rest {
-            let total_tokens = json_count(tokens.get());
-            let mut extra = Extra::default();
-            if total_tokens.is_none() {
-                extra.push("tokens", tokens.get());
-            }
-            rows.push(UsageStatistic {
-                scope: "day_and_model",
-                activity_date: day.date.as_deref().unwrap_or_default().to_string(),
-                model: model.to_string(),
-                total_tokens,
-                extra_json: extra.finish(),
-                ..UsageStatistic::default()
-            });
+        let day: Day = parse_object(raw.get()).unwrap_or_default();
+        for (model, tokens) in object(day.tokens_by_model).rest {
+            rows.push(day_and_model_row(day.date.as_deref(), &model, tokens.get()));
         }
     }
-    let models: Entries = statistics
-        .model_usage
-        .and_then(|raw| parse_object(raw.get()).ok())
-        .unwrap_or_default();
-    for (model, usage) in &models.rest {
-        let usage: ModelUsage = parse_object(usage.get()).unwrap_or_default();
-        let mut extra = Extra::default();
-        extra.push_rest(&usage.rest);
-        rows.push(UsageStatistic {
-            scope: "model",
-            model: model.to_string(),
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            web_search_count: usage.web_search_count,
-            cost_usd: usage.cost_usd,
-            extra_json: extra.finish(),
-            ..UsageStatistic::default()
-        });
+    for (model, usage) in object(statistics.model_usage).rest {
+        rows.push(model_row(
+            &model,
+            parse_object(usage.get()).unwrap_or_default(),
+        ));
     }
-    let mut extra = Extra::default();
-    extra.push_rest(&statistics.rest);
     rows.push(UsageStatistic {
         scope: "all",
         session_count: statistics.total_sessions,
         message_count: statistics.total_messages,
-        extra_json: extra.finish(),
+        extra_json: Extra::from(&statistics.rest).finish(),
         ..UsageStatistic::default()
     });
     // Deduplicate: if a key occurs twice, the later value counts.
@@ -121,4 +71,57 @@ pub fn statistics(json: &str) -> Option<Vec<Document>> {
     rows.retain(|row| seen.insert((row.scope, row.activity_date.clone(), row.model.clone())));
     rows.reverse();
     Some(rows.into_iter().map(Document::UsageStatistic).collect())
+}
+
+fn list(raw: Option<Raw<'_>>) -> Vec<Raw<'_>> {
+    raw.and_then(|raw| json_list(raw.get()).ok())
+        .unwrap_or_default()
+}
+
+fn object(raw: Option<Raw<'_>>) -> Entries<'_> {
+    raw.and_then(|raw| parse_object(raw.get()).ok())
+        .unwrap_or_default()
+}
+
+fn day_row(day: Day<'_>) -> UsageStatistic {
+    UsageStatistic {
+        scope: "day",
+        extra_json: Extra::from(&day.rest).finish(),
+        activity_date: day.date.map(Into::into).unwrap_or_default(),
+        message_count: day.message_count,
+        session_count: day.session_count,
+        tool_call_count: day.tool_call_count,
+        ..UsageStatistic::default()
+    }
+}
+
+fn day_and_model_row(date: Option<&str>, model: &str, tokens: &str) -> UsageStatistic {
+    let total_tokens = json_count(tokens);
+    let mut extra = Extra::default();
+    if total_tokens.is_none() {
+        extra.push("tokens", tokens);
+    }
+    UsageStatistic {
+        scope: "day_and_model",
+        activity_date: date.unwrap_or_default().to_string(),
+        model: model.to_string(),
+        total_tokens,
+        extra_json: extra.finish(),
+        ..UsageStatistic::default()
+    }
+}
+
+fn model_row(model: &str, usage: ModelUsage<'_>) -> UsageStatistic {
+    UsageStatistic {
+        scope: "model",
+        model: model.to_string(),
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cache_read_tokens: usage.cache_read_tokens,
+        cache_write_tokens: usage.cache_write_tokens,
+        web_search_count: usage.web_search_count,
+        cost_usd: usage.cost_usd,
+        extra_json: Extra::from(&usage.rest).finish(),
+        ..UsageStatistic::default()
+    }
 }

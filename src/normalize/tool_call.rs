@@ -94,10 +94,11 @@ pub fn call_to_json(
 /// Extracts the tool call from the `extra_json` of a block. Also returns the rest of the column.
 pub fn call_from_json<'a>(json: &'a str, id: &'a str) -> (ToolUse<'a>, Option<String>) {
     let call: Call = parse_object(json).unwrap_or_default();
-    let mut rest = Extra::default();
-    rest.push_rest(&call.rest);
     let input = call.input.map(Raw::get);
-    (tool_use(id.into(), call.name, input), rest.finish())
+    (
+        tool_use(id.into(), call.name, input),
+        Extra::from(&call.rest).finish(),
+    )
 }
 
 /// The server of `mcp__<server>__<tool>`. Its name may contain single underscores.

@@ -33,8 +33,8 @@ pub fn truncate_str(text: &str) -> &str {
 }
 
 /// Joins strings with newlines. Two or more are truncated.
-pub fn join_truncated<'a>(texts: &[&'a str]) -> Cow<'a, str> {
-    let [first, others @ ..] = texts else {
+pub fn join_truncated<'a>(strings: &[&'a str]) -> Cow<'a, str> {
+    let [first, others @ ..] = strings else {
         return Cow::Borrowed("");
     };
     if others.is_empty() {

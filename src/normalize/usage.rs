@@ -1,7 +1,7 @@
 //! The token usage of an API response -> a usage line.
 
 use super::extra::Extra;
-use crate::record::{Message, Rest, Usage as RecordedUsage, parse_object};
+use crate::record::{Message, Usage as RecordedUsage, parse_object};
 use crate::rows::{Text, Usage, UsageLine};
 
 /// The model of messages that Claude Code generates without calling the API.
@@ -26,14 +26,13 @@ pub fn usage<'a>(message: &Message<'a>, uuid: &Text<'a>) -> Option<Usage<'a>> {
 }
 
 fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
-    let mut extra = Extra::default();
-    extra.push_rest(&usage.rest);
+    let mut extra = Extra::from(&usage.rest);
     let flat = usage.cache_write_tokens;
     let mut five_minutes = None;
     let mut one_hour = None;
     if let Some(split) = usage.cache_creation {
         (five_minutes, one_hour) = (split.five_minutes, split.one_hour);
-        push_rest(&mut extra, "cache_creation", &split.rest);
+        extra.push_object("cache_creation", Extra::from(&split.rest));
     }
     let split = match (five_minutes, one_hour) {
         (None, None) => None,
@@ -46,11 +45,11 @@ fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
         extra.push("cache_creation_input_tokens", &flat.to_string());
     }
     let web_search_count = usage.server_tool_use.and_then(|server| {
-        push_rest(&mut extra, "server_tool_use", &server.rest);
+        extra.push_object("server_tool_use", Extra::from(&server.rest));
         server.web_search_requests
     });
     let thinking_tokens = usage.output_details.and_then(|details| {
-        push_rest(&mut extra, "output_tokens_details", &details.rest);
+        extra.push_object("output_tokens_details", Extra::from(&details.rest));
         details.thinking_tokens
     });
     UsageLine {
@@ -68,11 +67,4 @@ fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
         extra_json: extra.finish().map(Into::into),
         ..UsageLine::default()
     }
-}
-
-/// Adds the keys of a nested object that have no column.
-fn push_rest(extra: &mut Extra, key: &str, rest: &Rest<'_>) {
-    let mut nested = Extra::default();
-    nested.push_rest(rest);
-    extra.push_object(key, nested);
 }
