@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const DASHBOARDS: &str = include_str!("../examples/datasette/dashboards.yaml");
 
 /// How Datasette displays a table or view.
-pub struct Page {
+struct Page {
     pub table: &'static str,
     /// The column that labels a row in the foreign keys of other tables.
     pub label: &'static str,
@@ -44,7 +44,7 @@ const fn hidden(table: &'static str, label: &'static str) -> Page {
 
 /// All tables, and the views that need more than a description.
 #[rustfmt::skip]
-pub const PAGES: &[Page] = &[
+const PAGES: &[Page] = &[
     page("sources", "root_path", None, &[]),
     page("files", "path", None, &["kind"]),
     hidden("archive_chunks", "position"),
