@@ -1,9 +1,9 @@
 -- name: enlarge_search_buffer
--- The words of 8 MB are sorted at once, not of 1 MB: there is less to merge.
+-- FTS5 sorts 8 MB of words at a time instead of 1 MB, and has less to merge.
 insert into search (search, rank) values ('hashsize', 8388608);
 
--- name: index_anew
--- Fills the full-text index again, but for the blocks that are not in it yet.
+-- name: rebuild_search_index
+-- Blocks after last_block_id are not indexed yet.
 insert into search (search) values ('delete-all');
 insert into search (rowid, text)
 select block_id, text
@@ -12,7 +12,7 @@ where text is not null
     and block_id <= (select last_block_id from indexed_blocks);
 
 -- name: index_block
--- Puts the text of a block into the index, after it has changed.
+-- Indexes the text of a changed block.
 insert into search (rowid, text)
 select block_id, text
 from search_texts
@@ -21,7 +21,7 @@ where block_id = ?1
     and text is not null
 
 -- name: index_tool_output
--- Makes the output of tools searchable from now on. What is already in the database is indexed by index_anew.
+-- From now on tool results are indexed. Those in the database are indexed by rebuild_search_index.
 insert or ignore into settings (setting, value)
 values ('index_tool_output', '1')
 

@@ -398,7 +398,7 @@ fn index_differences(copied: &Connection) -> Result<Vec<String>> {
         Err(error) => return Ok(vec![error.to_string()]),
     };
     copied.execute_batch(sql::CREATE_TOUCHED)?;
-    copied.execute_batch(sql::INDEX_ANEW)?;
+    copied.execute_batch(sql::REBUILD_SEARCH_INDEX)?;
     let after = words()?;
     copied.execute_batch("drop table temp.indexed_words")?;
     Ok(match before == after {

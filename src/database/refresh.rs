@@ -25,7 +25,7 @@ pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     Ok(created.all(|(_, name)| present.contains(name)) && are_views_current(connection, VIEWS)?)
 }
 
-/// A hash of the built-in prices and words.
+/// A hash of the built-in prices and words. A row that the user deleted returns when the basis of the derived tables changes.
 fn refreshed_with() -> String {
     let mut hasher = blake3::Hasher::new();
     for text in [PRICES, WORDS] {
@@ -41,7 +41,7 @@ pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     let searched = search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
     if searched.is_some() && searched != search_texts(connection)? {
-        connection.execute_batch(statements::INDEX_ANEW)?;
+        connection.execute_batch(statements::REBUILD_SEARCH_INDEX)?;
     }
     let refreshed_with = refreshed_with();
     if setting(connection, REFRESHED_WITH)?.as_ref() != Some(&refreshed_with) {
@@ -171,7 +171,7 @@ fn refresh_prices(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Adds the built-in words, except those that the user has deleted.
+/// Adds missing built-in words. A user disables a word with `is_used = 0`, not by deleting it.
 fn refresh_words(connection: &Connection) -> Result<()> {
     connection.execute_batch(WORDS)?;
     Ok(())

@@ -242,7 +242,7 @@ impl<'c> Loader<Statements<'c>> {
         self.begin()?;
         let connection = self.store.connection;
         if connection.execute(sql::INDEX_TOOL_OUTPUT, [])? > 0 {
-            connection.execute_batch(sql::INDEX_ANEW)?;
+            connection.execute_batch(sql::REBUILD_SEARCH_INDEX)?;
         }
         Ok(())
     }
