@@ -7,12 +7,11 @@
 //! It works from left to right, and a whole object at the start is a record whatever follows it. So an incomplete last line
 //! can be decoded as far as it goes: the bytes that are appended later do not change the result.
 
-use crate::record::{Object, Reader, Record, kinds};
+use crate::json::{self, Object, Reader};
+use crate::record::{Record, kinds};
 use bumpalo::Bump;
-use memchr::memmem;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// A piece of a line.
 pub enum Piece<'p, 'a> {
@@ -121,7 +120,7 @@ fn whole_record<'a>(
         });
         return true;
     }
-    let Cow::Owned(json) = repair_escapes(json) else {
+    let Cow::Owned(json) = json::repair_escapes(json) else {
         return false;
     };
     let mut record = Record::default();
@@ -139,11 +138,11 @@ fn whole_record<'a>(
 
 /// Parses a record. Returns whether the JSON is valid, is not nested too deeply and needs no repair.
 fn fill<'a>(record: &mut Record<'a>, json: &'a str, arena: Option<&'a Bump>) -> bool {
-    let mut reader = Reader::with_texts(json, arena);
+    let mut reader = Reader::with_arena(json, arena);
     let is_json = record.fill(&mut reader).is_ok() && reader.end().is_ok();
     is_json
         && reader.deepest <= MAX_DEPTH
-        && !(reader.has_odd_escape && matches!(repair_escapes(json), Cow::Owned(_)))
+        && !(reader.has_odd_escape && matches!(json::repair_escapes(json), Cow::Owned(_)))
 }
 
 fn salvage<'a>(
@@ -160,10 +159,10 @@ fn salvage<'a>(
         }
         let nuls = count_nuls(&line[position..]);
         let object_at = skip_blanks(line, position + nuls);
-        if nuls > 0 && (is_complete || object_length(&line[object_at..]).is_ok()) {
+        if nuls > 0 && (is_complete || json::object_length(&line[object_at..]).is_ok()) {
             reject(line, position, position + nuls, Reason::NulRun, each);
             used = position + nuls;
-        } else if let Ok(length) = object_length(&line[position..]) {
+        } else if let Ok(length) = json::object_length(&line[position..]) {
             let bytes = &line[position..position + length];
             if !whole_record(bytes, position, arena, each) {
                 let reason = match std::str::from_utf8(bytes) {
@@ -230,21 +229,6 @@ fn count_nuls(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == 0).count()
 }
 
-/// The length of the JSON object at the start of the bytes, or how far the parser read if there is no whole one. The strings
-/// of the object may not be valid UTF-8.
-fn object_length(bytes: &[u8]) -> Result<usize, usize> {
-    if bytes.first() != Some(&b'{') {
-        return Err(0);
-    }
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
-    match values.next() {
-        Some(Ok(_)) => Ok(values.byte_offset()),
-        // The bytes have no newline, so the column is the offset.
-        Some(Err(error)) => Err(error.column()),
-        None => Err(0),
-    }
-}
-
 /// Finds the first record after a torn one, from which whole objects reach the end of the line. An object that is nested in
 /// the torn record does not count.
 fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
@@ -258,7 +242,7 @@ fn whole_suffix(line: &[u8], torn_at: usize) -> Option<usize> {
         let byte = line[position];
         if position > torn_at && line[position..].starts_with(b"{\"") {
             let may_be_nested = !in_string && matches!(last, b':' | b',' | b'[');
-            let bytes_read = match object_length(&line[position..]) {
+            let bytes_read = match json::object_length(&line[position..]) {
                 Ok(length) => {
                     let first = &line[position..position + length];
                     if objects_reach_end(line, position + length) && is_record(first, may_be_nested)
@@ -298,7 +282,7 @@ fn objects_reach_end(line: &[u8], from: usize) -> bool {
             return true;
         }
         match count_nuls(rest) {
-            0 => match object_length(rest) {
+            0 => match json::object_length(rest) {
                 Ok(length) => position += length,
                 Err(_) => return false,
             },
@@ -324,57 +308,6 @@ fn is_record(bytes: &[u8], may_be_nested: bool) -> bool {
         Piece::Rejected { .. } => {}
     });
     found
-}
-
-/// Replaces escapes that a text column cannot hold: `\u0000` and unpaired surrogates become `\ufffd`. The archive keeps the
-/// original bytes.
-pub fn repair_escapes(json: &str) -> Cow<'_, str> {
-    static ESCAPE: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new("\\u"));
-    let bytes = json.as_bytes();
-    let mut broken = Vec::new();
-    let mut from = 0;
-    while let Some(found) = ESCAPE.find(&bytes[from..]) {
-        let at = from + found;
-        from = at + 2;
-        // After an odd number of backslashes, this one is itself escaped and starts no escape.
-        let backslashes = bytes[..at]
-            .iter()
-            .rev()
-            .take_while(|byte| **byte == b'\\')
-            .count();
-        if backslashes % 2 == 1 {
-            continue;
-        }
-        match code_unit(bytes, at) {
-            Some(0xD800..=0xDBFF) if matches!(code_unit(bytes, at + 6), Some(0xDC00..=0xDFFF)) => {
-                from = at + 12
-            }
-            Some(0 | 0xD800..=0xDFFF) => broken.push(at),
-            _ => {}
-        }
-    }
-    if broken.is_empty() {
-        return Cow::Borrowed(json);
-    }
-    let mut repaired = String::with_capacity(json.len());
-    let mut from = 0;
-    for at in broken {
-        repaired.push_str(&json[from..at]);
-        repaired.push_str("\\ufffd");
-        from = at + 6;
-    }
-    repaired.push_str(&json[from..]);
-    Cow::Owned(repaired)
-}
-
-/// The UTF-16 code unit of the escape `\uXXXX` at a position.
-fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
-    let escape = bytes.get(at..at + 6)?;
-    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
-    digits
-        .bytes()
-        .all(|digit| digit.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]

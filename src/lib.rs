@@ -15,6 +15,7 @@
 //! | read      | [`read`]                | a file -> `Section`s: chunks with the lines that end in them               |
 //! | archive   | [`archive`]             | bytes <-> zstd chunks                                                      |
 //! | decode    | [`decode`], [`record`]  | a line -> `Record`s, also of damaged lines                                 |
+//! |           | [`json`]                | a lenient JSON reader; uses no other module                                |
 //! | normalize | [`normalize`]           | records -> [`rows`], one struct per table                                  |
 //! | load      | [`import`]              | runs the steps above on the workers of [`pipeline`], and passes batches on |
 //! |           | [`load`]                | decides which row is inserted, replaced or deferred                        |
@@ -53,6 +54,7 @@ pub mod failures;
 pub mod file_diff;
 mod format;
 pub mod import;
+pub mod json;
 pub mod load;
 pub mod normalize;
 pub mod pipeline;

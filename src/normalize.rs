@@ -26,8 +26,9 @@ mod usage;
 
 use crate::decode::{Piece, Reason, decode, is_blank};
 use crate::discover::{Kind, Place};
+use crate::json::parse_object;
 use crate::read::{Line, Section};
-use crate::record::{Record, object, parse_object};
+use crate::record::{Record, object};
 use crate::rows::{RejectedLine, Rows};
 use bumpalo::Bump;
 use std::borrow::Cow;

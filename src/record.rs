@@ -4,23 +4,20 @@
 //! error but goes to `rest`, like the keys that have no field. So no part of a line is lost here.
 
 mod block;
-pub(crate) mod json;
+pub(crate) mod fields;
 pub mod kinds;
 mod message;
-pub(crate) mod reader;
 mod usage;
 
 pub use block::{Block, Content, ContentOf, Part, PartContent, Source};
-pub(crate) use json::object;
-pub use json::{
-    GREATEST_COUNT, Json, Lenient, Object, Opened, Rest, cost as json_cost, count as json_count,
-    flag as json_flag, number as json_number, parse_object, push_string, text as json_text,
-};
+pub(crate) use fields::object;
+pub use fields::{GREATEST_COUNT, cost, count};
 pub use message::Message;
-pub use reader::{NotJson, Raw, Reader, list as json_list};
 pub use usage::{CacheCreation, OutputDetails, ServerToolUse, Usage};
 
-json::object! {
+use crate::json::Opened;
+
+object! {
     /// One record: the fields that all chain records share, and those of each type.
     pub struct Record {
         /// Absent in `history.jsonl`.
@@ -97,21 +94,21 @@ impl Record<'_> {
     }
 }
 
-json::object! {
+object! {
     /// `forkedFrom`: the origin of a copied record.
     pub struct Fork {
         "sessionId" => session_id: id,
     }
 }
 
-json::object! {
+object! {
     /// `origin`: who sent a prompt.
     pub struct Origin {
         "kind" => kind: text,
     }
 }
 
-json::object! {
+object! {
     /// A line of `history.jsonl`.
     pub struct HistoryLine {
         "display" => display: long_text,

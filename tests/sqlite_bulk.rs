@@ -159,18 +159,6 @@ fn two_rows_with_one_key_are_refused() {
     assert!(reason.contains("sqlite_autoindex_notes_1"), "{reason}");
 }
 
-#[test]
-fn the_module_uses_nothing_of_the_program_around_it() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sqlite_bulk");
-    let files = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    for file in files.chain([folder.with_extension("rs")]) {
-        let code = std::fs::read_to_string(&file).unwrap();
-        assert!(!code.contains("crate::"), "{}", file.display());
-    }
-}
-
 /// A schema of one table, `t`, with columns `c0`, `c1`, ..., and rows for it, both made from a seed.
 struct Case {
     random: Random,

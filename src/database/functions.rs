@@ -1,6 +1,6 @@
 //! SQL functions for the scripts of `sql/derive`.
 
-use crate::record::json_count;
+use crate::record;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
 
@@ -31,7 +31,7 @@ pub fn register(connection: &Connection) -> Result<()> {
     })?;
     connection.create_scalar_function("count_of", 1, flags, |context| {
         let json = context.get_raw(0).as_str_or_null()?;
-        Ok(json.and_then(json_count))
+        Ok(json.and_then(record::count))
     })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;

@@ -5,7 +5,8 @@ use super::extra::Extra;
 use super::message::set_subtype;
 use super::prompt::PromptContext;
 use super::unknown::Unknown;
-use crate::record::{Content, ContentOf, Raw, json_text, object, parse_object};
+use crate::json::{self, Raw, parse_object};
+use crate::record::{Content, ContentOf, object};
 use crate::rows::{BlockRows, Message};
 use std::borrow::Cow;
 
@@ -59,7 +60,7 @@ pub fn attachment<'a>(
 
 /// A string without escapes, which can be borrowed.
 fn borrowed_text(json: &str) -> Option<&str> {
-    match json_text(json)? {
+    match json::text(json)? {
         Cow::Borrowed(text) => Some(text),
         Cow::Owned(_) => None,
     }

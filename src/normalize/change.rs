@@ -1,7 +1,8 @@
 //! File changes: how many lines a tool call added to a file and removed from it.
 
 use super::tool_result::Returned;
-use crate::record::{NotJson, Reader, json_flag, json_list, json_text, object, parse_object};
+use crate::json::{self, NotJson, Reader, parse_object};
+use crate::record::object;
 use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 
@@ -76,7 +77,7 @@ fn some((added, removed): (i64, i64)) -> (Option<i64>, Option<i64>) {
 }
 
 fn sum_of_edits(json: &str) -> (i64, i64) {
-    let edits = json_list(json).unwrap_or_default();
+    let edits = json::list(json).unwrap_or_default();
     edits.iter().fold((0, 0), |(added, removed), edit| {
         let edit: Edit = parse_object(edit.get()).unwrap_or_default();
         let (edit_added, edit_removed) =
@@ -94,8 +95,8 @@ pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     let path = returned.text("filePath")?;
     let patch = returned.get("structuredPatch");
     let written = returned.text("type");
-    let old = returned.get("oldString").and_then(json_text);
-    let new = returned.get("newString").and_then(json_text);
+    let old = returned.get("oldString").and_then(json::text);
+    let new = returned.get("newString").and_then(json::text);
     let kind = match written.as_deref() {
         Some("create") => "create",
         Some("update") => "update",
@@ -105,14 +106,14 @@ pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
         _ => return None,
     };
     let count = || -> Option<(i64, i64, &'static str)> {
-        if returned.get("staged").and_then(json_flag) == Some(true) {
+        if returned.get("staged").and_then(json::flag) == Some(true) {
             return Some((0, 0, "patch"));
         }
         if let Some((added, removed)) = patch.and_then(count_patch) {
             return Some((added, removed, "patch"));
         }
         if kind == "create" {
-            let content = json_text(returned.get("content")?)?;
+            let content = json::text(returned.get("content")?)?;
             return Some((count_lines(&content), 0, "content"));
         }
         if let Some((added, removed)) = returned.get("gitDiff").and_then(count_git_diff) {
@@ -137,9 +138,9 @@ fn from_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
     let path = returned.text("notebook_path").unwrap_or(Cow::Borrowed(""));
     let new = returned
         .get("new_source")
-        .and_then(json_text)
+        .and_then(json::text)
         .unwrap_or_default();
-    let old = returned.get("old_source").and_then(json_text);
+    let old = returned.get("old_source").and_then(json::text);
     let (added, removed) = match (returned.text("edit_mode").as_deref(), &old) {
         (Some("delete"), Some(old)) => (Some(0), Some(count_lines(old))),
         (Some("insert"), _) => (Some(count_lines(&new)), Some(0)),
@@ -206,8 +207,8 @@ fn count_git_diff(json: &str) -> Option<(i64, i64)> {
 
 /// How many replacements an edit made. Only `replaceAll` makes more than one.
 fn occurrences(returned: &Returned<'_, '_>, old: &str) -> i64 {
-    let replaces_all = returned.get("replaceAll").and_then(json_flag) == Some(true);
-    match returned.get("originalFile").and_then(json_text) {
+    let replaces_all = returned.get("replaceAll").and_then(json::flag) == Some(true);
+    match returned.get("originalFile").and_then(json::text) {
         Some(original) if replaces_all && !old.is_empty() => {
             (original.matches(old).count() as i64).max(1)
         }

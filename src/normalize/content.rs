@@ -3,9 +3,8 @@
 use super::extra::Extra;
 use super::tool_call::tool_use;
 use super::unknown::Unknown;
-use crate::record::{
-    Block, Content, ContentOf, Json, Lenient, Part, PartContent, Raw, Source, json_text,
-};
+use crate::json::{self, Json, Lenient, Raw};
+use crate::record::{Block, Content, ContentOf, Part, PartContent, Source};
 use crate::rows::{BlockRows, ContentBlock, Text, ToolResult};
 use base64::Engine;
 use sha2::{Digest, Sha256};
@@ -36,7 +35,7 @@ pub fn blocks<'a>(content: Content<'a>, unknown: &mut Unknown<'_, '_>) -> Vec<Bl
 /// The block of an element that is not an object. In old data it may be a string; its block has a text but no type.
 fn untyped_block(json: &Json<'_>) -> BlockRows<'static> {
     let mut block = ContentBlock::default();
-    match json_text(json.get()) {
+    match json::text(json.get()) {
         Some(text) => set_text(&mut block, Some(text.into_owned().into())),
         None => block.extra_json = Extra::from(json).finish().map(Into::into),
     }
@@ -83,7 +82,7 @@ pub fn visible_chars_of_content(content: &Content<'_>) -> i64 {
             let input = block.input.filter(|_| is_call(block)).map(Raw::get);
             text.map_or(0, chars) + input.map_or(0, chars)
         }
-        Lenient::Other(json) => json_text(json.get()).map_or(0, |text| chars(&text)),
+        Lenient::Other(json) => json::text(json.get()).map_or(0, |text| chars(&text)),
     };
     match content {
         ContentOf::Text(text) => chars(text),
@@ -253,7 +252,7 @@ fn set_source<'a>(row: &mut ContentBlock<'a>, source: Source<'a>, extra: &mut Ex
 fn content_json(content: &PartContent<'_>) -> String {
     let mut json = String::new();
     match content {
-        ContentOf::Text(text) => crate::record::push_string(&mut json, text),
+        ContentOf::Text(text) => json::push_string(&mut json, text),
         ContentOf::Blocks(list) => {
             json.push('[');
             for (index, element) in list.iter().enumerate() {

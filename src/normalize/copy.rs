@@ -2,14 +2,15 @@
 
 use super::Entries;
 use super::extra::Extra;
-use crate::record::{Content, ContentOf, Lenient, Raw, Record, Rest, parse_object};
+use crate::json::{self, Lenient, Raw, Rest, parse_object};
+use crate::record::{Content, ContentOf, Record};
 use crate::rows::{BlockRows, Usage};
 use xxhash_rust::xxh3::Xxh3;
 
 /// The JSON that is stored for a copy: its line, without the content unless that is different from the message's.
 pub fn copy_json(line: &[u8], is_different: bool) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
-    let json = crate::decode::repair_escapes(text);
+    let json = json::repair_escapes(text);
     let entries: Entries = parse_object(&json).ok()?;
     let mut copy = Extra::default();
     for (key, value) in &entries.rest {

@@ -5,7 +5,8 @@ use super::session_index::{custom_title, session_index};
 use super::statistics::statistics;
 use crate::decode::Reason;
 use crate::discover::{Kind, Place};
-use crate::record::{json_list, object, parse_object};
+use crate::json::{self, parse_object};
+use crate::record::object;
 use crate::rows::{
     AgentMeta, Document, MemoryNote, Paste, Plan, RejectedLine, Rows, Task, Todo, ToolResultFile,
     WorkflowRun,
@@ -73,7 +74,7 @@ fn file_stem(path: &str) -> &str {
 }
 
 fn json_documents(json: &str, path: &str, place: &Place) -> Option<Vec<Document>> {
-    let json = &*crate::decode::repair_escapes(json);
+    let json = &*json::repair_escapes(json);
     match place.kind {
         Kind::Todo => todos(json, place),
         Kind::Task => task(json, place).map(|task| vec![Document::Task(task)]),
@@ -96,7 +97,7 @@ object! {
 }
 
 fn todos(json: &str, place: &Place) -> Option<Vec<Document>> {
-    let list = json_list(json).ok()?;
+    let list = json::list(json).ok()?;
     let items = list.iter().enumerate().map(|(position, raw)| {
         let mut extra = Extra::default();
         let item: TodoItem = parse_object(raw.get()).unwrap_or_else(|_| {

@@ -1,6 +1,6 @@
 //! Builds the `extra_json` column: the keys of a record that have no column.
 
-use crate::record::{Json, Raw, Rest, json_number, json_text, push_string};
+use crate::json::{self, Json, Raw, Rest, push_string};
 use crate::rows::Text;
 use crate::timestamp;
 
@@ -91,10 +91,10 @@ impl From<&Json<'_>> for Extra {
 /// Parses a timestamp. If it is not in our format, the original value is added to `extra`.
 pub fn parse_time<'a>(raw: Raw<'a>, key: &str, extra: &mut Extra) -> Option<Text<'a>> {
     let json = raw.get();
-    let text = json_text(json);
+    let text = json::text(json);
     let time = match &text {
         Some(text) => timestamp::normalize(text.clone()),
-        None => json_number(json)
+        None => json::number(json)
             .and_then(timestamp::from_milliseconds)
             .map(Into::into),
     };

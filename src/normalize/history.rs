@@ -3,7 +3,8 @@
 use super::extra::Extra;
 use super::unknown::Unknown;
 use super::{Entries, Position};
-use crate::record::{HistoryLine, kinds, object, parse_object};
+use crate::json::parse_object;
+use crate::record::{HistoryLine, kinds, object};
 use crate::rows::{HistoryPrompt, HistoryRows, PastedContent, UnknownKind};
 use crate::timestamp;
 

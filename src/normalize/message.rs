@@ -8,7 +8,8 @@ use super::truncate::join_truncated;
 use super::unknown::Unknown;
 use super::{Position, agent_link, attachment, content, notification, progress, usage};
 use crate::discover::{Kind, Place};
-use crate::record::{ContentOf, Message as ApiMessage, Record, json_cost, json_text};
+use crate::json;
+use crate::record::{self, ContentOf, Message as ApiMessage, Record};
 use crate::rows::{
     Agent, BlockRows, Message, MessageRows, TaskNotification, Text, UnknownKind, Usage,
 };
@@ -82,7 +83,7 @@ pub fn message<'a>(
     }
     for (key, value) in &record.rest {
         let is_parent = key == "sourceToolAssistantUUID"
-            && json_text(value.get()).as_deref() == message.parent_uuid.as_deref()
+            && json::text(value.get()).as_deref() == message.parent_uuid.as_deref()
             && message.parent_uuid.is_some();
         if !is_parent {
             extra.push(key, value.get());
@@ -101,7 +102,7 @@ pub fn message<'a>(
     if let Some(usage) = &mut usage {
         complete_usage(usage, &message);
         if !usage.line.is_progress {
-            recorded_cost_usd = record.cost_usd.and_then(|raw| json_cost(raw.get()));
+            recorded_cost_usd = record.cost_usd.and_then(|raw| record::cost(raw.get()));
             usage.line.visible_char_count = Some(content::visible_chars(&blocks));
             usage.line.recorded_cost_usd = recorded_cost_usd;
         }

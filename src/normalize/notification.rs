@@ -1,7 +1,8 @@
 //! Notifications about background tasks: sub-agents, commands, monitors, workflows.
 
 use super::truncate::{truncate, truncate_str};
-use crate::record::{object, parse_object};
+use crate::json::parse_object;
+use crate::record::object;
 use crate::rows::{TaskNotification, Text};
 
 object! {

@@ -4,7 +4,8 @@ use super::extra::{Extra, parse_time};
 use super::message::set_subtype;
 use super::{Entries, agent_link, content, usage};
 use crate::discover::Layout;
-use crate::record::{Message as ApiMessage, Opened, Raw, object, parse_object};
+use crate::json::{Opened, Raw, parse_object};
+use crate::record::{Message as ApiMessage, object};
 use crate::rows::{Agent, AgentLink, Message, Usage};
 use std::borrow::Cow;
 

@@ -2,7 +2,8 @@
 
 use super::extra::{Extra, parse_time};
 use crate::discover::Place;
-use crate::record::{json_list, object, parse_object};
+use crate::json::{self, parse_object};
+use crate::record::object;
 use crate::rows::{Document, SessionHint};
 
 object! {
@@ -31,7 +32,7 @@ pub fn session_index(json: &str) -> Option<Vec<Document>> {
     let index: IndexFile = parse_object(json).ok()?;
     let entries = index
         .entries
-        .and_then(|raw| json_list(raw.get()).ok())
+        .and_then(|raw| json::list(raw.get()).ok())
         .unwrap_or_default();
     let hints = entries.iter().enumerate().map(|(position, raw)| {
         let entry: IndexEntry = parse_object(raw.get()).unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use super::Entries;
 use super::extra::Extra;
-use crate::record::{Raw, json_count, json_list, object, parse_object};
+use crate::json::{self, Raw, parse_object};
+use crate::record::{self, object};
 use crate::rows::{Document, UsageStatistic};
 use std::collections::HashSet;
 
@@ -74,7 +75,7 @@ pub fn statistics(json: &str) -> Option<Vec<Document>> {
 }
 
 fn list(raw: Option<Raw<'_>>) -> Vec<Raw<'_>> {
-    raw.and_then(|raw| json_list(raw.get()).ok())
+    raw.and_then(|raw| json::list(raw.get()).ok())
         .unwrap_or_default()
 }
 
@@ -96,7 +97,7 @@ fn day_row(day: Day<'_>) -> UsageStatistic {
 }
 
 fn day_and_model_row(date: Option<&str>, model: &str, tokens: &str) -> UsageStatistic {
-    let total_tokens = json_count(tokens);
+    let total_tokens = record::count(tokens);
     let mut extra = Extra::default();
     if total_tokens.is_none() {
         extra.push("tokens", tokens);

@@ -3,7 +3,8 @@
 use super::change;
 use super::extra::Extra;
 use super::truncate::truncate;
-use crate::record::{Raw, object, parse_object};
+use crate::json::{Raw, parse_object};
+use crate::record::object;
 use crate::rows::ToolUse;
 use std::borrow::Cow;
 

@@ -4,10 +4,8 @@ use super::change::{self, Change};
 use super::entries;
 use super::extra::Extra;
 use super::outcome::{ResultFacts, outcome};
-use crate::record::{
-    GREATEST_COUNT, Opened, Part, Raw, json_count, json_flag, json_list, json_text, object,
-    parse_object,
-};
+use crate::json::{self, Opened, Raw, parse_object};
+use crate::record::{self, GREATEST_COUNT, Part, object};
 use crate::rows::{BlockRows, GitOperation, ToolResult, WebRequest};
 use std::borrow::Cow;
 
@@ -124,7 +122,7 @@ impl<'r, 'a> Returned<'r, 'a> {
         };
         Returned {
             json: Some(opened.json.get()),
-            text: json_text(opened.json.get()),
+            text: json::text(opened.json.get()),
             entries: &opened.entries,
         }
     }
@@ -137,16 +135,16 @@ impl<'r, 'a> Returned<'r, 'a> {
     /// A string, unless it is empty.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)
-            .and_then(json_text)
+            .and_then(json::text)
             .filter(|text| !text.is_empty())
     }
 
     fn flag(&self, key: &str) -> Option<bool> {
-        self.get(key).and_then(json_flag)
+        self.get(key).and_then(json::flag)
     }
 
     fn count(&self, key: &str) -> Option<i64> {
-        self.get(key).and_then(json_count)
+        self.get(key).and_then(record::count)
     }
 
     fn duration_ms(&self) -> Option<i64> {
@@ -271,7 +269,7 @@ fn is_archived(key: &str, value: &str, result: &str) -> bool {
         "originalFile" | "originalFileContents" | "original_file" | "updated_file" => {
             value.starts_with('"')
         }
-        "stdout" | "stderr" | "result" | "content" => match json_text(value) {
+        "stdout" | "stderr" | "result" | "content" => match json::text(value) {
             Some(text) => repeats(&text, result),
             None => value.starts_with('[') && is_all_repeated(value, result),
         },
@@ -319,7 +317,7 @@ fn is_all_repeated(json: &str, result: &str) -> bool {
         },
         Err(_) => false,
     };
-    match json_list(json) {
+    match json::list(json) {
         Ok(list) => !list.is_empty() && list.iter().all(is_repeated),
         Err(_) => false,
     }

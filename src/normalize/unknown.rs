@@ -1,7 +1,8 @@
 //! Record types, keys and block types that this version does not know, for `unknown_kinds`.
 
 use super::Position;
-use crate::record::{Rest, kinds};
+use crate::json::Rest;
+use crate::record::kinds;
 use crate::rows::UnknownKind;
 use std::borrow::Cow;
 

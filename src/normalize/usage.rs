@@ -1,7 +1,8 @@
 //! The token usage of an API response -> a usage line.
 
 use super::extra::Extra;
-use crate::record::{Message, Usage as RecordedUsage, parse_object};
+use crate::json::parse_object;
+use crate::record::{Message, Usage as RecordedUsage};
 use crate::rows::{Text, Usage, UsageLine};
 
 /// The model of messages that Claude Code generates without calling the API.

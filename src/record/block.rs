@@ -1,10 +1,10 @@
 //! The blocks of a message's content.
 
-use super::json::{self, Lenient, Value};
-use super::reader::{NotJson, Reader};
+use super::object;
+use crate::json::{self, Lenient, NotJson, Reader, Value};
 use std::borrow::Cow;
 
-json::object! {
+object! {
     /// A content block. One struct serves all types, because their keys do not conflict.
     pub struct Block {
         "type" => kind: text,
@@ -25,7 +25,7 @@ json::object! {
     }
 }
 
-json::object! {
+object! {
     /// A block inside a tool result. Blocks inside it stay JSON, so the nesting is bounded.
     pub struct Part {
         "type" => kind: text,
@@ -34,7 +34,7 @@ json::object! {
     }
 }
 
-json::object! {
+object! {
     /// The source of an image or document.
     pub struct Source {
         "type" => kind: text,

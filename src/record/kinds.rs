@@ -1,7 +1,8 @@
 //! The record types, keys and block types that this version knows. Others are imported too, and counted in `unknown_kinds`, so
 //! that changes of Claude Code's format are noticed.
 
-use super::{HistoryLine, Object, Record};
+use super::{HistoryLine, Record};
+use crate::json::Object;
 
 pub fn is_known(kind: &str) -> bool {
     CHAIN.contains(&kind) || state_keys(kind).is_some()

@@ -1,8 +1,8 @@
 //! The API message inside user and assistant records.
 
-use super::{Content, json};
+use super::{Content, object};
 
-json::object! {
+object! {
     /// `message` of a user or assistant record.
     pub struct Message {
         /// The id of the API response, the same on each of its lines. A plain UUID on `<synthetic>` lines.

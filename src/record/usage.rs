@@ -1,8 +1,8 @@
 //! The token usage of an API response.
 
-use super::json;
+use super::object;
 
-json::object! {
+object! {
     /// `message.usage`.
     pub struct Usage {
         /// Without the input that was read from or written to the cache.
@@ -26,7 +26,7 @@ json::object! {
     }
 }
 
-json::object! {
+object! {
     /// `usage.cache_creation`.
     pub struct CacheCreation {
         "ephemeral_5m_input_tokens" => five_minutes: count,
@@ -34,14 +34,14 @@ json::object! {
     }
 }
 
-json::object! {
+object! {
     /// `usage.server_tool_use`.
     pub struct ServerToolUse {
         "web_search_requests" => web_search_requests: count,
     }
 }
 
-json::object! {
+object! {
     /// `usage.output_tokens_details`.
     pub struct OutputDetails {
         "thinking_tokens" => thinking_tokens: count,

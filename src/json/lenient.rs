@@ -1,16 +1,17 @@
-//! Lenient JSON objects: typed where the type is as expected, kept as JSON where it is not.
+//! Values that may be of another type than expected: then they are kept as JSON.
 
-use super::reader::{NotJson, Raw, Reader, is_plain, unescape};
+use super::escapes::{is_plain, unescape};
+use super::reader::{NotJson, Raw, Reader};
 use memchr::memchr;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A JSON value kept as text: borrowed from the line, or written anew when it met a field of another type.
+/// A JSON value kept as text.
 #[derive(Debug, Clone)]
 pub enum Json<'a> {
-    /// As it stands in the line.
+    /// As it is written.
     Raw(Raw<'a>),
     /// Written again.
     Owned(String),
@@ -25,7 +26,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as it stands in the line.
+    /// The value as it is written, unless it was written again.
     pub fn raw(&self) -> Option<Raw<'a>> {
         match self {
             Json::Raw(raw) => Some(*raw),
@@ -70,111 +71,7 @@ pub fn parse_object<'a, T: Object<'a>>(json: &'a str) -> Result<T, NotJson> {
     Ok(object)
 }
 
-/// Declares a struct for a JSON object. Field kinds:
-/// `text`, `id` (a text that is not empty), `flag` (short scalars), `count` (a whole number that can be summed), `cost`, `milliseconds` (a moment),
-/// `nullable` (text or an explicit null), `long_text` (anything else is written again), `raw` (any value, as JSON), and the
-/// name of another struct.
-macro_rules! object {
-    (
-        $(#[$meta:meta])*
-        pub struct $name:ident {
-            $( $(#[$field_meta:meta])* $key:literal => $field:ident : $kind:ident ),* $(,)?
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Default)]
-        pub struct $name<'a> {
-            $( $(#[$field_meta])* pub $field: Option<$crate::record::json::field_type!($kind)>, )*
-            /// Everything else.
-            pub rest: $crate::record::json::Rest<'a>,
-        }
-
-        impl<'a> $crate::record::json::Object<'a> for $name<'a> {
-            const KEYS: &'static [&'static str] = &[$($key),*];
-
-            fn fill(
-                &mut self,
-                reader: &mut $crate::record::reader::Reader<'a>,
-            ) -> Result<(), $crate::record::reader::NotJson> {
-                reader.object(|reader, key| {
-                    match key.as_ref() {
-                        $( $key => {
-                            match $crate::record::json::read_field!($kind, reader) {
-                                $crate::record::json::Lenient::Is(value) => self.$field = Some(value),
-                                $crate::record::json::Lenient::Other(json) => self.rest.push((key, json)),
-                            }
-                        } )*
-                        _ => self.rest.push((key, $crate::record::json::Json::Raw(reader.raw()?))),
-                    }
-                    Ok(())
-                })
-            }
-        }
-
-        impl<'a> $crate::record::json::Value<'a> for $name<'a> {
-            fn read(
-                reader: &mut $crate::record::reader::Reader<'a>,
-            ) -> Result<$crate::record::json::Lenient<'a, Self>, $crate::record::reader::NotJson> {
-                if reader.peek() != Some(b'{') {
-                    return $crate::record::json::other(reader);
-                }
-                let mut object = Self::default();
-                $crate::record::json::Object::fill(&mut object, reader)?;
-                Ok($crate::record::json::Lenient::Is(object))
-            }
-        }
-    };
-}
-pub(crate) use object;
-
-/// The Rust type of a field kind.
-macro_rules! field_type {
-    (text) => { std::borrow::Cow<'a, str> };
-    (id) => { std::borrow::Cow<'a, str> };
-    (long_text) => { std::borrow::Cow<'a, str> };
-    (nullable) => { Option<std::borrow::Cow<'a, str>> };
-    (flag) => { bool };
-    (count) => { i64 };
-    (cost) => { f64 };
-    (milliseconds) => { i64 };
-    (raw) => { $crate::record::reader::Raw<'a> };
-    ($object:ident) => { $object<'a> };
-}
-pub(crate) use field_type;
-
-/// Reads the value of a field.
-macro_rules! read_field {
-    (text, $reader:ident) => {
-        $crate::record::json::read_text($reader)?
-    };
-    (id, $reader:ident) => {
-        $crate::record::json::read_id($reader)?
-    };
-    (nullable, $reader:ident) => {
-        $crate::record::json::read_scalar($reader, $crate::record::json::nullable_text)?
-    };
-    (flag, $reader:ident) => {
-        $crate::record::json::read_scalar($reader, $crate::record::json::flag)?
-    };
-    (count, $reader:ident) => {
-        $crate::record::json::read_scalar($reader, $crate::record::json::count)?
-    };
-    (cost, $reader:ident) => {
-        $crate::record::json::read_scalar($reader, $crate::record::json::cost)?
-    };
-    (milliseconds, $reader:ident) => {
-        $crate::record::json::read_scalar($reader, $crate::record::json::number)?
-    };
-    (raw, $reader:ident) => {
-        $crate::record::json::Lenient::Is($reader.raw()?)
-    };
-    ($value:ident, $reader:ident) => {
-        $crate::record::json::Value::read($reader)?
-    };
-}
-pub(crate) use read_field;
-
-/// A short text.
+/// Reads a short string.
 pub fn read_text<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>>, NotJson> {
     if reader.peek() != Some(b'"') {
         return Ok(Lenient::Other(Json::Raw(reader.raw()?)));
@@ -186,15 +83,7 @@ pub fn read_text<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>
     })
 }
 
-/// The id of a session or an agent. An empty one names nothing: it would be mixed up with what has none.
-pub fn read_id<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>>, NotJson> {
-    Ok(match read_text(reader)? {
-        Lenient::Is(text) if text.is_empty() => Lenient::Other(Json::Owned("\"\"".to_string())),
-        other => other,
-    })
-}
-
-/// Another short value.
+/// Reads another short value.
 pub fn read_scalar<'a, T>(
     reader: &mut Reader<'a>,
     read: fn(&'a str) -> Option<T>,
@@ -216,7 +105,7 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
 }
 
-/// A value of which any key may be asked for, if it is an object.
+/// A value, and its entries if it is an object.
 #[derive(Debug)]
 pub struct Opened<'a> {
     /// All of it.
@@ -239,7 +128,7 @@ impl<'a> Value<'a> for Opened<'a> {
     }
 }
 
-/// A value of an unexpected type, written as JSON again.
+/// Reads a value of an unexpected type and writes it again.
 pub fn other<'a, T>(reader: &mut Reader<'a>) -> Result<Lenient<'a, T>, NotJson> {
     let raw = reader.raw()?;
     let again = serde_json::Deserializer::from_str(raw.get()).deserialize_any(Again);
@@ -333,7 +222,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-/// A JSON string. A parser would hold a text with escapes twice, and it may be very long.
+/// The text of a JSON string. A parser would hold a text with escapes twice, and it may be very long.
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     match memchr(b'\\', inner.as_bytes()) {
@@ -342,6 +231,7 @@ pub fn text(json: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// The text of a JSON string, or an explicit null.
 pub fn nullable_text(json: &str) -> Option<Option<Cow<'_, str>>> {
     if json == "null" {
         Some(None)
@@ -357,24 +247,6 @@ pub fn flag(json: &str) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     }
-}
-
-/// The greatest count that has a column: eight million rows of it still sum to less than 2^63, where SQLite's `sum()` of
-/// integers fails. No response has a trillion tokens, and a trillion milliseconds are 34 years.
-pub const GREATEST_COUNT: i64 = 1 << 40;
-
-/// A number of tokens, milliseconds, bytes and the like. One that is negative or too large to be summed stays JSON.
-pub fn count(json: &str) -> Option<i64> {
-    number(json).filter(|number| (0..=GREATEST_COUNT).contains(number))
-}
-
-/// The greatest cost that has a column. Sums of costs beyond it would depend on the order of their rows.
-const GREATEST_COST_USD: f64 = 1e6;
-
-/// A cost in USD. One that is negative or too large to be summed stays JSON.
-pub fn cost(json: &str) -> Option<f64> {
-    let cost = json.parse().ok()?;
-    (0.0..=GREATEST_COST_USD).contains(&cost).then_some(cost)
 }
 
 /// A whole number, also one written as 12.0 or, as some gateways do, as a string.
@@ -393,45 +265,6 @@ mod tests {
     use proptest::prelude::*;
     use serde::de::IgnoredAny;
 
-    object! {
-        /// For the tests.
-        pub struct Sample {
-            "name" => name: text,
-            "is" => is: flag,
-            "n" => n: count,
-            "id" => id: id,
-            "up" => up: nullable,
-            "long" => long: long_text,
-        }
-    }
-
-    #[test]
-    fn a_wrong_type_stays_as_json_and_costs_nothing_else() {
-        let sample: Sample = parse_object(
-            r#"{"name":7,"is":"yes","n":1.5,"id":"","up":[1],"long":{"a":null},"new":true}"#,
-        )
-        .unwrap();
-        assert!(sample.name.is_none() && sample.is.is_none() && sample.n.is_none());
-        assert!(sample.id.is_none());
-        let rest: Vec<(&str, &str)> = sample
-            .rest
-            .iter()
-            .map(|(key, json)| (key.as_ref(), json.get()))
-            .collect();
-        assert_eq!(
-            rest,
-            [
-                ("name", "7"),
-                ("is", "\"yes\""),
-                ("n", "1.5"),
-                ("id", "\"\""),
-                ("up", "[1]"),
-                ("long", r#"{"a":null}"#),
-                ("new", "true")
-            ]
-        );
-    }
-
     #[test]
     fn numbers_may_be_strings_or_whole_floats() {
         for (json, value) in [
@@ -445,24 +278,6 @@ mod tests {
         ] {
             assert_eq!(number(json), value, "{json}");
         }
-    }
-
-    #[test]
-    fn counts_and_costs_that_cannot_be_summed_stay_json() {
-        assert_eq!(count("1099511627776"), Some(GREATEST_COUNT));
-        for json in ["1099511627777", "9223372036854775807", "-1", "0.5", "1e15"] {
-            assert_eq!(count(json), None, "{json}");
-        }
-        assert_eq!(cost("0.25"), Some(0.25));
-        for json in ["-0.25", "1e7", "1e999", "NaN", "\"1\""] {
-            assert_eq!(cost(json), None, "{json}");
-        }
-    }
-
-    #[test]
-    fn the_last_of_two_equal_keys_wins() {
-        let sample: Sample = parse_object(r#"{"name":"a","name":"b"}"#).unwrap();
-        assert_eq!(sample.name.as_deref(), Some("b"));
     }
 
     proptest! {
@@ -479,13 +294,5 @@ mod tests {
                 assert_eq!(text(&json).as_deref(), parsed.as_deref(), "{json}");
             }
         }
-    }
-
-    #[test]
-    fn text_is_borrowed_unless_it_has_escapes() {
-        let sample: Sample = parse_object(r#"{"name":"a","up":null,"long":"x\ny"}"#).unwrap();
-        assert!(matches!(sample.name, Some(Cow::Borrowed("a"))));
-        assert_eq!(sample.up, Some(None));
-        assert_eq!(sample.long.as_deref(), Some("x\ny"));
     }
 }

@@ -1,16 +1,15 @@
-//! JSON, read once from left to right. The grammar is that of `serde_json`, and a test holds it to that. What differs is
-//! what it costs to look into some values and to keep others as the text that they are: that parser would read a value
-//! to find its end, and again for each level of what is in it.
+//! JSON text -> values, read once from left to right.
 
+use super::escapes::{plain_end, unescape, unescape_in, utf16_unit};
 use bumpalo::Bump;
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use wide::u8x16;
 
-/// A text is not JSON, or has an escape that is no character where one is needed.
+/// A text is not JSON, or a string that is needed has an escape that is no character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson;
 
-/// A JSON value as it stands in a text.
+/// A JSON value as it is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a>(&'a str);
 
@@ -33,33 +32,48 @@ pub fn list(json: &str) -> Result<Vec<Raw<'_>>, NotJson> {
     Ok(values)
 }
 
+/// The length of the JSON object that the bytes begin with; if there is no whole one, how far it goes. Its strings may hold bytes
+/// that are not UTF-8.
+pub fn object_length(bytes: &[u8]) -> Result<usize, usize> {
+    if bytes.first() != Some(&b'{') {
+        return Err(0);
+    }
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => Ok(values.byte_offset()),
+        // There are no newlines among the bytes, so the column counts them.
+        Some(Err(error)) => Err(error.column()),
+        None => Err(0),
+    }
+}
+
 /// A place in a JSON text.
 pub struct Reader<'a> {
     json: &'a str,
-    /// Where texts go that are not as they stand in the JSON; each has memory of its own without it.
-    texts: Option<&'a Bump>,
+    /// Where unescaped strings are allocated; without it each has memory of its own.
+    arena: Option<&'a Bump>,
     at: usize,
-    /// Objects and lists that are open at the place, and have functions of their own.
+    /// How many objects and lists are open that are read by functions.
     depth: usize,
-    /// Those that are open besides, in a value that is passed over.
+    /// Those that are open inside of them, in a value that is skipped.
     open: Open,
-    /// How deep the objects and lists are that were met.
+    /// The depth of the deepest object or list so far.
     pub deepest: usize,
-    /// Whether an escape was met that is a NUL, or one half of a pair.
+    /// Whether there was an escape for NUL or for half of a surrogate pair.
     pub has_odd_escape: bool,
 }
 
 impl<'a> Reader<'a> {
     /// At the start of a text.
     pub fn new(json: &'a str) -> Self {
-        Reader::with_texts(json, None)
+        Reader::with_arena(json, None)
     }
 
-    /// The same, with a place for texts without their escapes.
-    pub fn with_texts(json: &'a str, texts: Option<&'a Bump>) -> Self {
+    /// The same, with an arena for unescaped strings.
+    pub fn with_arena(json: &'a str, arena: Option<&'a Bump>) -> Self {
         Reader {
             json,
-            texts,
+            arena,
             at: 0,
             depth: 0,
             open: Open::default(),
@@ -86,7 +100,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object: what is called with each key must read its value.
+    /// Reads an object: `each` is called with every key and must read its value.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -106,7 +120,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The same, with what all of it was.
+    /// The same; returns the object as it is written.
     pub fn raw_object(
         &mut self,
         each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -117,7 +131,7 @@ impl<'a> Reader<'a> {
         Ok(Raw(&self.json[start..self.at]))
     }
 
-    /// Reads a list: what is called must read the next value.
+    /// Reads a list: `each` must read the next value.
     pub fn list(
         &mut self,
         mut each: impl FnMut(&mut Self) -> Result<(), NotJson>,
@@ -151,7 +165,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     pub fn raw(&mut self) -> Result<Raw<'a>, NotJson> {
         self.peek();
         let start = self.at;
@@ -183,7 +197,7 @@ impl<'a> Reader<'a> {
                 b'n' => self.word("null")?,
                 _ => self.number()?,
             }
-            // With a value that is the last one, what it stands in ends, too.
+            // After the last value of an object or list, that ends too.
             loop {
                 let Some(is_object) = self.open.is_object() else {
                     return Ok(Raw(&self.json[start..self.at]));
@@ -205,27 +219,27 @@ impl<'a> Reader<'a> {
         self.deepest = self.deepest.max(self.depth + self.open.count);
     }
 
-    /// A key that nobody asks for must be one all the same.
+    /// A key that is skipped must be a string all the same.
     fn pass_key(&mut self) -> Result<(), NotJson> {
         self.expect(b'"')?;
         self.behind_quote()?;
         self.expect(b':')
     }
 
-    /// Passes over a string: all of it, and its text if its escapes are characters.
+    /// Reads a string: as it is written, and its text if all escapes are characters.
     pub fn string(&mut self) -> Result<(Raw<'a>, Option<Cow<'a, str>>), NotJson> {
         self.expect(b'"')?;
         let start = self.at - 1;
         let (escaped, has_escapes) = self.behind_quote()?;
-        let text = match (has_escapes, self.texts) {
-            (true, Some(texts)) => unescape_in(texts, escaped).map(Cow::Borrowed),
+        let text = match (has_escapes, self.arena) {
+            (true, Some(arena)) => unescape_in(arena, escaped).map(Cow::Borrowed),
             (true, None) => unescape(escaped).map(Cow::Owned),
             (false, _) => Some(Cow::Borrowed(escaped)),
         };
         Ok((Raw(&self.json[start..self.at]), text))
     }
 
-    /// What stands between a quotation mark, which was read, and the next, and whether there are escapes in it.
+    /// What follows an opening quotation mark, up to the closing one, and whether there are escapes in it.
     fn behind_quote(&mut self) -> Result<(&'a str, bool), NotJson> {
         let bytes = self.json.as_bytes();
         let start = self.at;
@@ -290,7 +304,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether one of these bytes stands at the place.
+    /// Whether the next byte is one of these.
     fn is_at(&self, bytes: &[u8]) -> bool {
         let byte = self.json.as_bytes().get(self.at);
         byte.is_some_and(|byte| bytes.contains(byte))
@@ -310,13 +324,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Objects and lists that are open, a bit for each: hardly any value has so many levels that they need memory.
+/// Objects and lists that are open, one bit for each: values of up to 64 levels, nearly all, need no memory.
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// Of the innermost ones, up to 64; the last bit is that of the innermost.
+    /// The innermost up to 64, the last bit for the innermost.
     are_objects: u64,
-    /// Of those around them, 64 in each.
+    /// Those around them, 64 in each.
     outer: Vec<u64>,
 }
 
@@ -337,142 +351,10 @@ impl Open {
         }
     }
 
-    /// Whether the innermost is an object, if there is one.
+    /// Whether the innermost one is an object; `None` if none is open.
     fn is_object(&self) -> Option<bool> {
         (self.count > 0).then_some(self.are_objects & 1 == 1)
     }
-}
-
-/// Whether a text is the same in JSON, between quotation marks.
-pub fn is_plain(text: &str) -> bool {
-    plain_end(text.as_bytes(), 0) == text.len()
-}
-
-/// The first byte from a place on that is a quotation mark, a backslash or a control character: several are asked at
-/// once whether one of them is.
-fn plain_end(bytes: &[u8], from: usize) -> usize {
-    let [quote, backslash, control] = [b'"', b'\\', 0x1f].map(u8x16::splat);
-    let mut at = from;
-    while let Some(vector) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let vector = u8x16::new(*vector);
-        let is_control = vector.min(control).simd_eq(vector);
-        let found = vector.simd_eq(quote) | vector.simd_eq(backslash) | is_control;
-        let found = found.to_bitmask();
-        if found != 0 {
-            return at + found.trailing_zeros() as usize;
-        }
-        at += VECTOR_BYTES;
-    }
-    let is_plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
-    at + bytes[at..].iter().take_while(is_plain).count()
-}
-
-/// A text without its escapes; nothing if one of them is no character.
-pub fn unescape(escaped: &str) -> Option<String> {
-    let mut text = Vec::with_capacity(escaped.len() + VECTOR_BYTES);
-    unescape_to(&mut text, escaped)?;
-    String::from_utf8(text).ok()
-}
-
-/// The same, among other texts.
-fn unescape_in<'a>(texts: &'a Bump, escaped: &str) -> Option<&'a str> {
-    let mut text = bumpalo::collections::Vec::with_capacity_in(escaped.len() + VECTOR_BYTES, texts);
-    unescape_to(&mut text, escaped)?;
-    simdutf8::basic::from_utf8(text.into_bump_slice()).ok()
-}
-
-/// So many bytes are asked and copied at once.
-const VECTOR_BYTES: usize = 16;
-
-/// What takes the bytes of a text.
-trait Text {
-    fn add(&mut self, bytes: &[u8]);
-    /// Takes back the last bytes.
-    fn take_back(&mut self, count: usize);
-}
-
-impl Text for Vec<u8> {
-    fn add(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
-
-    fn take_back(&mut self, count: usize) {
-        self.truncate(self.len() - count);
-    }
-}
-
-impl Text for bumpalo::collections::Vec<'_, u8> {
-    fn add(&mut self, bytes: &[u8]) {
-        self.extend_from_slice_copy(bytes);
-    }
-
-    fn take_back(&mut self, count: usize) {
-        self.truncate(self.len() - count);
-    }
-}
-
-/// Adds a text without its escapes. What stands between them is mostly short: it is copied by vectors, and what of the last
-/// one was too much is taken back.
-fn unescape_to(text: &mut impl Text, escaped: &str) -> Option<()> {
-    let backslash = u8x16::splat(b'\\');
-    let mut rest = escaped.as_bytes();
-    loop {
-        if let Some((vector, behind)) = rest.split_first_chunk::<VECTOR_BYTES>() {
-            text.add(vector);
-            let found = u8x16::new(*vector).simd_eq(backslash).to_bitmask();
-            if found == 0 {
-                rest = behind;
-                continue;
-            }
-            let plain = found.trailing_zeros() as usize;
-            text.take_back(VECTOR_BYTES - plain);
-            rest = &rest[plain..];
-        } else {
-            let plain = rest.iter().position(|byte| *byte == b'\\');
-            text.add(&rest[..plain.unwrap_or(rest.len())]);
-            match plain {
-                Some(plain) => rest = &rest[plain..],
-                None => return Some(()),
-            }
-        }
-        let (character, length) = escape(rest)?;
-        text.add(character.encode_utf8(&mut [0; 4]).as_bytes());
-        rest = &rest[length..];
-    }
-}
-
-/// The character that an escape stands for, and the length of the escape.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
-    let character = match bytes.get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => return unicode_escape(bytes),
-        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
-        _ => return None,
-    };
-    Some((character, 2))
-}
-
-/// `\uXXXX`, or two of them for a character that UTF-16 writes as a pair.
-fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
-    let first = utf16_unit(bytes)?;
-    if let Some(character) = char::from_u32(first.into()) {
-        return Some((character, 6));
-    }
-    let second = utf16_unit(&bytes[6..])?;
-    let character = char::decode_utf16([first, second]).next()?.ok()?;
-    Some((character, 12))
-}
-
-fn utf16_unit(bytes: &[u8]) -> Option<u16> {
-    let digits = bytes.get(..6)?.strip_prefix(b"\\u")?;
-    digits.iter().try_fold(0, |unit, digit| {
-        let value = char::from(*digit).to_digit(16)?;
-        Some(unit << 4 | value as u16)
-    })
 }
 
 #[cfg(test)]
@@ -499,25 +381,6 @@ mod tests {
                 let parsed = parsed.map(|values| values.iter().map(|raw| raw.get()).collect());
                 assert_eq!(values.ok() as Option<Vec<&str>>, parsed, "{json}");
             }
-        }
-
-        #[test]
-        fn a_text_is_what_the_parser_makes_of_it(parts in proptest::collection::vec("[a-zé東]{0,20}|\\\\[nrtbf/\\\\\"]|\\\\u[0-9a-f]{4}|\\\\ud83d\\\\ude0[0-9]|\\\\", 0..9)) {
-            let escaped = parts.concat();
-            let parsed: Option<String> = serde_json::from_str(&format!("\"{escaped}\"")).ok();
-            // A text is only taken for one without its escapes where a string has ended.
-            if parsed.is_some() {
-                assert_eq!(unescape(&escaped), parsed, "{escaped}");
-                assert_eq!(unescape_in(&Bump::new(), &escaped), parsed.as_deref(), "{escaped}");
-            }
-        }
-
-        #[test]
-        fn every_byte_that_ends_a_plain_text_is_found(
-            bytes in proptest::collection::vec(prop_oneof![9 => 0x20u8..=0xff, 1 => 0u8..0x60], 0..40)
-        ) {
-            let end = bytes.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'));
-            assert_eq!(plain_end(&bytes, 0), end.unwrap_or(bytes.len()));
         }
     }
 
