@@ -87,7 +87,7 @@ pub fn pack(position: u64, bytes: &[u8], known: usize) -> io::Result<Chunk> {
 }
 
 /// Decompresses a chunk. Returns an error if its content is damaged.
-pub fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(byte_length.min(CHUNK_BYTES)).expect("a chunk fits into memory");
     let bytes = zstd::bulk::decompress(content, length)?;
     if bytes.len() as u64 == byte_length {
@@ -101,7 +101,11 @@ pub fn unpack(content: &[u8], byte_length: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Looks up a chunk: its compressed bytes, and their length before compression.
-pub fn find(connection: &Connection, file_id: i64, position: u64) -> io::Result<(Vec<u8>, u64)> {
+pub(crate) fn find(
+    connection: &Connection,
+    file_id: i64,
+    position: u64,
+) -> io::Result<(Vec<u8>, u64)> {
     let mut statement = connection
         .prepare_cached(statements::FIND_CHUNK)
         .map_err(io::Error::other)?;
@@ -147,7 +151,7 @@ impl Reader {
 }
 
 /// The part of a chunk that lies between two offsets of its file.
-pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
+pub(crate) fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
     let length = chunk.len() as u64;
     let chunk_offset = position * CHUNK_BYTES;
     let from = offset.saturating_sub(chunk_offset).min(length);
@@ -156,20 +160,20 @@ pub fn slice(chunk: &[u8], position: u64, offset: u64, end: u64) -> &[u8] {
 }
 
 /// The BLAKE3 hash.
-pub fn hash(bytes: &[u8]) -> Hash {
+pub(crate) fn hash(bytes: &[u8]) -> Hash {
     *blake3::hash(bytes).as_bytes()
 }
 
 /// The running hash before the first chunk.
-pub const NO_CHUNK: Hash = [0; 32];
+pub(crate) const NO_CHUNK: Hash = [0; 32];
 
 /// The running hash of a file after one more chunk: BLAKE3 of the running hash before it and the chunk's hash.
-pub fn extend(running: &Hash, chunk: &Hash) -> Hash {
+pub(crate) fn extend(running: &Hash, chunk: &Hash) -> Hash {
     hash(&[*running, *chunk].concat())
 }
 
 /// The running hash of a file with these chunk hashes, or `None` if there are none.
-pub fn running_hash<'a>(chunks: impl IntoIterator<Item = &'a Hash>) -> Option<Hash> {
+pub(crate) fn running_hash<'a>(chunks: impl IntoIterator<Item = &'a Hash>) -> Option<Hash> {
     let extended = |running: Option<Hash>, chunk| Some(extend(&running.unwrap_or(NO_CHUNK), chunk));
     chunks.into_iter().fold(None, extended)
 }

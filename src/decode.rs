@@ -56,7 +56,7 @@ pub enum Reason {
     TooDeep,
     /// The last line of a file, which has no newline yet.
     IncompleteTail,
-    /// This program failed on it.
+    /// A bug in cc-etl: it panicked on the line.
     InternalError,
 }
 
@@ -208,7 +208,7 @@ fn why_not(fragment: &[u8]) -> Reason {
 }
 
 /// Whether a line is empty or has only blanks.
-pub fn is_blank(line: &[u8]) -> bool {
+pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| BLANKS.contains(byte))
 }
 

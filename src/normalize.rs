@@ -38,8 +38,8 @@ pub use copy::copy_json;
 pub use document::normalize_document;
 pub use tool_call::{call_from_json, call_to_json};
 
-/// The rows of a section, and the offset up to which the file is now parsed. A line that the program fails on is rejected,
-/// and costs no other.
+/// The rows of a section, and the offset up to which the file is now parsed. A line that causes a panic is rejected, and
+/// the others are not affected.
 ///
 /// Line numbers start at 0 in the section: only the loader knows how many lines precede it.
 pub fn normalize<'a>(
@@ -49,11 +49,11 @@ pub fn normalize<'a>(
 ) -> (Rows<'a>, Option<u64>) {
     let normalize =
         |line: &Line<'a>, number, rows: &mut Rows<'a>| normalize_line(line, number, place, rows);
-    each_line(section, arena, contained(normalize))
+    each_line(section, arena, catch_panics(normalize))
 }
 
-/// Work on a line whose panic rejects the line.
-fn contained<'a>(
+/// Wraps work on a line: if it panics, the line is rejected.
+fn catch_panics<'a>(
     mut work: impl FnMut(&Line<'a>, i64, &mut Rows<'a>) -> usize,
 ) -> impl FnMut(&Line<'a>, i64, &mut Rows<'a>) -> usize {
     move |line, line_number, rows| {
@@ -61,7 +61,7 @@ fn contained<'a>(
         match catch_unwind(AssertUnwindSafe(|| work(line, line_number, rows))) {
             Ok(used) => used,
             Err(_) => {
-                // What was added of it is taken back, so nothing half-done is seen.
+                // Drop the rows that the line had added before the panic.
                 rows.truncate(before);
                 reject_line(line, line_number, rows)
             }
@@ -74,7 +74,7 @@ pub fn reject(section: &Section) -> (Rows<'_>, Option<u64>) {
     each_line(section, None, reject_line)
 }
 
-/// Rejects a document that the program failed on.
+/// Rejects a document that caused a panic.
 pub fn reject_document(bytes: &[u8]) -> Rows<'static> {
     let mut rows = Rows::default();
     rows.rejected_lines.push(RejectedLine {
@@ -86,7 +86,7 @@ pub fn reject_document(bytes: &[u8]) -> Rows<'static> {
     rows
 }
 
-/// Adds the rows of each line, and counts. The work on a line returns how many of its bytes became rows.
+/// Calls a function for each line, and counts newlines and blank lines. The function returns how many bytes it consumed.
 fn each_line<'a>(
     section: &'a Section,
     arena: Option<&'a Bump>,
@@ -270,7 +270,7 @@ mod tests {
         };
         let content = format!("{}\n {} \n{}\nbad", line("u1"), line("bad"), line("u2"));
         let section = Section::of_last_line(content.into_bytes(), 0, None);
-        let (rows, parsed) = each_line(&section, None, contained(fail));
+        let (rows, parsed) = each_line(&section, None, catch_panics(fail));
         let rejected: Vec<_> = (rows.rejected_lines.iter())
             .map(|line| {
                 (

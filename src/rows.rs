@@ -264,7 +264,7 @@ impl Rows<'_> {
         ]
     }
 
-    /// Drops the rows after these.
+    /// Drops the rows that were added since [`Rows::lengths`] returned these.
     pub fn truncate(&mut self, lengths: [usize; 6]) {
         let [messages, events, prompts, documents, rejected, unknown] = lengths;
         self.messages.truncate(messages);

@@ -93,7 +93,6 @@ pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
         return from_notebook(returned);
     }
     let path = returned.text("filePath")?;
-    let patch = returned.get("structuredPatch");
     let written = returned.text("type");
     let old = returned.get("oldString").and_then(json::text);
     let new = returned.get("newString").and_then(json::text);
@@ -102,29 +101,10 @@ pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
         Some("update") => "update",
         // Only Edit and MultiEdit report what they replaced.
         _ if old.is_some() || returned.get("edits").is_some() => "edit",
-        _ if patch.is_some() => "update",
+        _ if returned.get("structuredPatch").is_some() => "update",
         _ => return None,
     };
-    let count = || -> Option<(i64, i64, &'static str)> {
-        if returned.get("staged").and_then(json::flag) == Some(true) {
-            return Some((0, 0, "patch"));
-        }
-        if let Some((added, removed)) = patch.and_then(count_patch) {
-            return Some((added, removed, "patch"));
-        }
-        if kind == "create" {
-            let content = json::text(returned.get("content")?)?;
-            return Some((count_lines(&content), 0, "content"));
-        }
-        if let Some((added, removed)) = returned.get("gitDiff").and_then(count_git_diff) {
-            return Some((added, removed, "git_diff"));
-        }
-        let (old, new) = (old?, new?);
-        let (added, removed) = diff(&old, &new);
-        let times = occurrences(returned, &old);
-        Some((added * times, removed * times, "strings"))
-    };
-    let counts = count();
+    let counts = count_result(returned, kind, old.zip(new));
     Some(Change {
         kind,
         path,
@@ -132,6 +112,31 @@ pub fn from_result<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
         lines_removed: counts.map(|(_, removed, _)| removed),
         source: counts.map(|(_, _, source)| source),
     })
+}
+
+/// The lines added and removed, and what they were counted in.
+fn count_result(
+    returned: &Returned<'_, '_>,
+    kind: &str,
+    strings: Option<(Cow<'_, str>, Cow<'_, str>)>,
+) -> Option<(i64, i64, &'static str)> {
+    if returned.get("staged").and_then(json::flag) == Some(true) {
+        return Some((0, 0, "patch"));
+    }
+    if let Some((added, removed)) = returned.get("structuredPatch").and_then(count_patch) {
+        return Some((added, removed, "patch"));
+    }
+    if kind == "create" {
+        let content = json::text(returned.get("content")?)?;
+        return Some((count_lines(&content), 0, "content"));
+    }
+    if let Some((added, removed)) = returned.get("gitDiff").and_then(count_git_diff) {
+        return Some((added, removed, "git_diff"));
+    }
+    let (old, new) = strings?;
+    let (added, removed) = diff(&old, &new);
+    let times = occurrences(returned, &old);
+    Some((added * times, removed * times, "strings"))
 }
 
 fn from_notebook<'a>(returned: &Returned<'_, 'a>) -> Option<Change<'a>> {
