@@ -5,7 +5,7 @@
 select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, exit_code,
     substr(result, 1, 300) as result, session_id
 from tool_calls
-where outcome in ('error', 'timeout', 'invalid_input')
+where outcome_group = 'error'
     and name like '%' || coalesce(nullif(:tool, ''), '') || '%'
 order by called_at desc, tool_use_id
 limit coalesce(nullif(:limit, ''), 20);

@@ -4,6 +4,6 @@
 -- Bar: duration_ms
 select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, duration_ms, session_id
 from tool_calls
-where duration_ms is not null and outcome in ('ok', 'error', 'timeout')
+where duration_ms is not null and outcome_group in ('ok', 'error') and outcome <> 'invalid_input'
 order by duration_ms desc, tool_use_id
 limit coalesce(nullif(:limit, ''), 20);

@@ -271,19 +271,7 @@ create table messages (
     type text, -- user, assistant, system, attachment, progress, or what a newer version brings
     subtype text, -- subtype of system, attachment.type, data.type of progress
     role text, -- message.role
-    prompt_kind text check (prompt_kind in (
-        'human', -- typed by the person, or pasted, or only an image
-        'slash_command', -- typed by the person: command_name and command_arguments
-        'bash_command', -- typed by the person behind "!"
-        'memory_note', -- typed by the person behind "#"
-        'sdk_prompt', -- by a program that drives Claude Code, or by a person with -p
-        'agent_prompt', -- what an agent was told to do
-        'agent_message', -- to an agent, from another one
-        'tool_result', -- carries tool results; text of the person may stand beside them
-        'compact_summary', -- what compaction left of the conversation
-        'interrupt', -- the person stopped the turn
-        'machine' -- written by the program in the person's place: machine_kind
-    )), -- who wrote the text of a user record, of a queued one or of a local command
+    prompt_kind text, -- who wrote the text of a user record, of a queued one or of a local command: one of prompt_kinds
     machine_kind text, -- of machine texts: task_notification, command_output, hook, timer, ...
     prompt_text text, -- what the person typed, where it is not all of the message's text; its first 1,000,000 characters
     command_name text, -- of a slash command, with the slash
@@ -442,19 +430,7 @@ create table tool_results (
     source_tool_use_id text, -- tool_use_id, as written
     message_id integer not null references messages (message_id) deferrable initially deferred,
     block_id integer not null unique references content_blocks (block_id) deferrable initially deferred,
-    outcome text not null check (outcome in (
-        'ok',
-        'backgrounded', -- goes on behind the conversation
-        'error', -- failed in any other way
-        'invalid_input', -- the call made no sense
-        'timeout',
-        'unknown_outcome', -- the session ended before the result was recorded
-        'cancelled', -- because a call beside it failed
-        'hook_blocked', -- by a hook
-        'permission_denied', -- by a rule or a mode; never run
-        'user_rejected', -- by the person
-        'interrupted' -- by the person, while it ran
-    )), -- how the call ended
+    outcome text not null, -- how the call ended: one of outcomes
     denial_reason text, -- what the person said with a rejection
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
     workflow_run_id text, -- toolUseResult.runId
@@ -479,8 +455,7 @@ create table tool_results (
 ) strict;
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
-create index tool_results_rejected on tool_results (message_id) where outcome = 'user_rejected';
-create index tool_results_interrupted on tool_results (message_id) where outcome = 'interrupted';
+create index tool_results_stopped on tool_results (message_id) where outcome in ('user_rejected', 'interrupted');
 create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
 create index tool_results_without_call on tool_results (source_tool_use_id) where tool_use_id is null;
 
@@ -909,8 +884,25 @@ create table model_aliases (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
--- Words that can be edited
+-- Vocabulary: what outcomes and prompt kinds mean, and words that can be edited
 -------------------------------------------------------------------------------------------------------------------
+
+create table outcomes (
+    -- One row per way in which a tool call can end. Every sync puts the rows of sql/words.sql in place.
+    outcome text not null primary key,
+    outcome_group text not null check (outcome_group in ('ok', 'error', 'denied', 'stopped', 'pending', 'other')),
+    meaning text not null,
+    is_timed integer not null check (is_timed in (0, 1)) -- the tool ran to its end: the duration of the call is that of the tool
+) strict;
+
+create table prompt_kinds (
+    -- One row per kind of text in a user record: who wrote it. Every sync puts the rows of sql/words.sql in place.
+    prompt_kind text not null primary key,
+    meaning text not null,
+    is_typed integer not null check (is_typed in (0, 1)), -- by the person at the keyboard
+    is_prompt integer not null check (is_prompt in (0, 1)), -- typed, or by a program in the person's place
+    is_turn_start integer not null check (is_turn_start in (0, 1)) -- Claude answers it
+) strict;
 
 create table trivial_texts (
     -- One row per text that says nothing by itself: the view `feedback` flags it. Add your own; is_used = 0 takes one out.

@@ -1,3 +1,43 @@
+-- How a tool call can end. A new outcome needs a row here and its rule in src/normalize/outcome.rs.
+insert into outcomes (outcome, outcome_group, is_timed, meaning)
+values
+    ('ok', 'ok', 1, 'did what it was asked'),
+    ('error', 'error', 1, 'failed in any other way'),
+    ('invalid_input', 'error', 0, 'the call made no sense'),
+    ('timeout', 'error', 0, 'took too long'),
+    ('user_rejected', 'denied', 0, 'the person said no'),
+    ('permission_denied', 'denied', 0, 'a rule or a mode said no; never run'),
+    ('hook_blocked', 'denied', 0, 'a hook said no'),
+    ('interrupted', 'stopped', 0, 'the person stopped it while it ran'),
+    ('cancelled', 'stopped', 0, 'a call in parallel failed'),
+    ('pending', 'pending', 0, 'there is no result'),
+    ('backgrounded', 'other', 0, 'goes on in the background'),
+    ('unknown_outcome', 'other', 0, 'the session ended before the result was recorded')
+on conflict (outcome) do update
+set outcome_group = excluded.outcome_group, is_timed = excluded.is_timed, meaning = excluded.meaning
+where (outcome_group, is_timed, meaning) is not (excluded.outcome_group, excluded.is_timed, excluded.meaning);
+
+-- Who wrote the text of a user record. A new kind needs a row here and its rule in src/normalize/prompt.rs.
+insert into prompt_kinds (prompt_kind, is_typed, is_prompt, is_turn_start, meaning)
+values
+    ('human', 1, 1, 1, 'typed or pasted by the person, or only an image'),
+    ('slash_command', 1, 1, 1, 'typed by the person: command_name and command_arguments'),
+    ('bash_command', 1, 1, 0, 'typed by the person after "!"'),
+    ('memory_note', 1, 1, 0, 'typed by the person after "#"'),
+    ('sdk_prompt', 0, 1, 1, 'by a program that drives Claude Code, or by a person with -p'),
+    ('agent_prompt', 0, 0, 0, 'what an agent was told to do'),
+    ('agent_message', 0, 0, 0, 'to an agent, from another one'),
+    ('tool_result', 0, 0, 0, 'carries tool results; text of the person may follow them'),
+    ('compact_summary', 0, 0, 0, 'what compaction left of the conversation'),
+    ('interrupt', 0, 0, 0, 'the person stopped the turn'),
+    ('machine', 0, 0, 0, 'written by the program in the person''s place: machine_kind')
+on conflict (prompt_kind) do update
+set
+    is_typed = excluded.is_typed, is_prompt = excluded.is_prompt, is_turn_start = excluded.is_turn_start,
+    meaning = excluded.meaning
+where (is_typed, is_prompt, is_turn_start, meaning)
+    is not (excluded.is_typed, excluded.is_prompt, excluded.is_turn_start, excluded.meaning);
+
 -- Texts that say nothing by themselves, and beginnings that correct. Rows that a person switched off stay switched off.
 insert or ignore into trivial_texts (trivial_text, is_used)
 values

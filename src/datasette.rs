@@ -83,6 +83,8 @@ const PAGES: &[Page] = &[
     page("usage_lines", "duplicate_reason", None, &[]),
     page("model_prices", "model", None, &["origin"]),
     page("model_aliases", "model_name", None, &[]),
+    page("outcomes", "outcome", None, &["outcome_group"]),
+    page("prompt_kinds", "prompt_kind", None, &[]),
     page("trivial_texts", "trivial_text", None, &[]),
     page("correction_phrases", "correction_phrase", None, &[]),
     hidden("settings", "setting"),

@@ -179,3 +179,70 @@ fn numbers_whose_sum_overflows_stay_json_and_stop_no_sync() {
         sandbox.query(&format!("select * from {view}"));
     }
 }
+
+#[test]
+fn a_call_counts_in_the_same_group_in_every_view() {
+    let bash = |uuid: &str, id: &str| call(uuid, id, "Bash", json!({"command": "ls -l"}));
+    let failed = |uuid: &str, id: &str, text: &str, given| {
+        let mut line = answer(uuid, id, json!(text), given);
+        line["message"]["content"][0]["is_error"] = json!(true);
+        line
+    };
+    let sandbox = session(&[
+        bash("u1", "t1"),
+        answer("a1", "t1", json!("ok"), at("10:00:03")),
+        bash("u2", "t2"),
+        failed("a2", "t2", "Exit code 1", at("10:00:05")),
+        bash("u3", "t3"),
+        failed(
+            "a3",
+            "t3",
+            "<tool_use_error>InputValidationError: no</tool_use_error>",
+            at("10:01:00"),
+        ),
+        bash("u4", "t4"),
+        // Before its call: the clock was set back.
+        bash("u5", "t5"),
+        answer("a5", "t5", json!("ok"), at("09:00:00")),
+    ]);
+    let groups = "select tool_use_id, outcome, outcome_group, duration_ms, run_ms from tool_calls order by 1";
+    assert_eq!(
+        sandbox.query(groups),
+        [
+            "t1|ok|ok|3000|3000",
+            "t2|error|error|5000|5000",
+            "t3|invalid_input|error|60000|NULL",
+            "t4|pending|pending|NULL|NULL",
+            "t5|ok|ok|NULL|NULL"
+        ]
+    );
+    let stats = "select ok_count, error_count, invalid_input_count, pending_count, error_rate, p95_duration_ms from tool_stats";
+    assert_eq!(sandbox.query(stats), ["2|2|1|1|0.5|5000"]);
+    let table =
+        "select ok_count, error_count, pending_count, timed_count, duration_ms from bi_tools";
+    assert_eq!(sandbox.query(table), ["2|2|1|2|8000"]);
+    let commands = "select ok_count, error_count, error_rate, total_duration_ms from command_stats";
+    assert_eq!(sandbox.query(commands), ["2|2|0.5|8000"]);
+    assert_eq!(
+        sandbox.query("select tool_error_count from session_overview"),
+        ["2"]
+    );
+}
+
+#[test]
+fn an_outcome_without_a_row_fails_a_check_and_counts_as_other() {
+    let sandbox = session(&[
+        call("u1", "t1", "Bash", json!({})),
+        answer("a1", "t1", json!("ok"), json!({})),
+    ]);
+    rusqlite::Connection::open(sandbox.database())
+        .unwrap()
+        .execute_batch("update tool_results set outcome = 'vanished'")
+        .unwrap();
+    assert_eq!(
+        sandbox.query("select outcome, outcome_group from tool_calls"),
+        ["vanished|other"]
+    );
+    let output = sandbox.run(&["check"]);
+    assert!(sandbox::text(&output.stdout).contains("FAILED  words are known"));
+}

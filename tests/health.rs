@@ -178,7 +178,7 @@ fn doctor_diagnoses_risks_and_suggests_fixes() {
 fn a_script_that_fails_costs_only_its_tables_and_the_next_sync_tries_again() {
     let sandbox = Sandbox::new();
     for (script, table, column, group) in [
-        ("74_bi_feedback.sql", "bi_feedback", "insert", "rollups"),
+        ("73_bi_feedback.sql", "bi_feedback", "insert", "rollups"),
         ("20_agents.sql", "agents", "update", "agents"),
         ("40_session_columns.sql", "sessions", "update", "sessions"),
     ] {

@@ -322,7 +322,8 @@ set
             and content_blocks.type = 'text'
             and content_blocks.part_number = 0
         where messages.session_id = sessions.session_id
-            and messages.prompt_kind in ('human', 'sdk_prompt', 'slash_command', 'bash_command')
+            and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
+            and messages.prompt_kind <> 'memory_note'
             and messages.agent_key is null
             and (messages.prompt_text is not null or content_blocks.text is not null)
         order by messages.sent_at, messages.uuid, content_blocks.position

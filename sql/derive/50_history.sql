@@ -21,7 +21,7 @@ select
     ), 1, 1000000)) as said
 from (select distinct session_id from open_prompts) as asked
 cross join messages indexed by messages_by_prompt using (session_id)
-where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt');
+where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt);
 
 create index temp.said_prompts_by_text on said_prompts (session_id, said);
 

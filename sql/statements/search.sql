@@ -39,7 +39,7 @@ select
         when content_blocks.type = 'thinking' then 'thinking'
         when content_blocks.type = 'tool_use' then coalesce(tool_uses.name, 'tool')
         when content_blocks.type = 'tool_result' then 'result'
-        when messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note') then 'you'
+        when messages.prompt_kind in (select prompt_kind from prompt_kinds where is_typed) then 'you'
         when messages.type = 'assistant' then 'claude'
         else coalesce(messages.prompt_kind, messages.type)
     end as role,
@@ -58,7 +58,7 @@ where search match :words
     and (:until is null or messages.sent_at <= :until || 'T99')
     and (
         :role is null
-        or (:role = 'you' and messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note'))
+        or (:role = 'you' and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_typed))
         or (:role = 'claude' and messages.type = 'assistant' and content_blocks.type = 'text')
         or (:role = 'thinking' and content_blocks.type = 'thinking')
         or (:role = 'command' and content_blocks.type = 'tool_use')

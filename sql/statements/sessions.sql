@@ -31,7 +31,7 @@ select
     coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
         tool_uses.description, tool_uses.skill) as what,
     tool_uses.input_json,
-    case when tool_uses.tool_use_id is not null then coalesce(tool_results.outcome, 'pending') end as outcome,
+    (select tool_calls.outcome from tool_calls where tool_calls.tool_use_id = tool_uses.tool_use_id) as outcome,
     tool_results.denial_reason,
     tool_results.content as result
 from messages

@@ -1,16 +1,16 @@
 create view denial_stats as
 -- One row per tool and, for commands, their first two words: how often the person said no, or a rule did. Those that are
 -- never denied could be allowed; those that are often denied need another way.
-with calls as (
+with calls as materialized ( -- in the order of the rows: those of results are long
     select
-        tool_uses.name as tool_name,
+        name as tool_name,
         -- The command on one line, for its words.
-        trim(replace(replace(tool_uses.command, char(10), ' '), char(9), ' ')) || '  ' as command,
-        tool_results.outcome,
-        tool_results.denial_reason,
-        tool_uses.message_id
-    from tool_uses not indexed -- in the order of the rows: those of answers are long
-    left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
+        trim(replace(replace(command, char(10), ' '), char(9), ' ')) || '  ' as command,
+        outcome,
+        outcome_group,
+        denial_reason,
+        called_at
+    from tool_calls
 ),
 
 prefixed as (
@@ -24,12 +24,9 @@ prefixed as (
             )
         ) as command_prefix,
         outcome,
+        outcome_group,
         denial_reason,
-        -- Few calls are denied: only their messages are read.
-        case
-            when outcome in ('user_rejected', 'permission_denied', 'hook_blocked')
-                then (select messages.sent_at from messages where messages.message_id = calls.message_id)
-        end as denied_at
+        called_at
     from calls
 )
 
@@ -37,13 +34,12 @@ select
     tool_name,
     command_prefix,
     count(*) as call_count,
-    sum(outcome is 'user_rejected') as user_rejected_count,
-    sum(outcome is 'permission_denied') as permission_denied_count,
-    sum(outcome is 'hook_blocked') as hook_blocked_count,
+    sum(outcome = 'user_rejected') as user_rejected_count,
+    sum(outcome = 'permission_denied') as permission_denied_count,
+    sum(outcome = 'hook_blocked') as hook_blocked_count,
     sum(denial_reason is not null) as reason_count,
-    round(1.0 * sum(coalesce(outcome in ('user_rejected', 'permission_denied', 'hook_blocked'), 0)) / count(*), 3)
-        as denial_rate,
+    round(1.0 * sum(outcome_group = 'denied') / count(*), 3) as denial_rate,
     max(case when outcome = 'user_rejected' then denial_reason end) as example_reason,
-    max(denied_at) as last_denied_at
+    max(case when outcome_group = 'denied' then called_at end) as last_denied_at
 from prefixed
 group by tool_name, command_prefix;

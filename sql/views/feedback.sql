@@ -1,26 +1,25 @@
 create view feedback as
 -- One row per signal from the person: a denial with its reason, an interruption, a rejected plan, an answer to a question,
 -- a correction, a prompt typed while Claude worked, any other prompt; with what it is about.
-with denials as (
+with objections as (
     select
-        case tool_uses.name when 'ExitPlanMode' then 'plan_rejected' else 'denial' end as kind,
+        case
+            when tool_results.outcome = 'interrupted' then 'interruption'
+            when tool_uses.name = 'ExitPlanMode' then 'plan_rejected'
+            else 'denial'
+        end as kind,
         carriers.session_id, carriers.agent_key, carriers.message_id, tool_uses.message_id as about_message_id,
-        tool_uses.tool_use_id, tool_results.denial_reason as text, null as question, carriers.git_branch,
-        carriers.sent_at as said_at
-    from tool_results
-    join messages as carriers on carriers.message_id = tool_results.message_id
+        tool_uses.tool_use_id, tool_results.denial_reason as text, carriers.git_branch, carriers.sent_at as said_at
+    from tool_results indexed by tool_results_stopped
+    cross join messages as carriers on carriers.message_id = tool_results.message_id
     left join tool_uses on tool_uses.tool_use_id = tool_results.tool_use_id
-    where tool_results.outcome = 'user_rejected'
-),
-
--- The mark that a denial or a stopped tool leaves behind repeats it.
-interruptions as (
+    where tool_results.outcome in ('user_rejected', 'interrupted')
+    union all
+    -- The mark that a denial or a stopped tool leaves repeats it.
     select
-        'interruption' as kind,
-        messages.session_id, messages.agent_key, messages.message_id,
-        messages.parent_message_id as about_message_id,
-        null as tool_use_id, null as text, null as question, messages.git_branch, messages.sent_at as said_at
-    from messages
+        'interruption', messages.session_id, messages.agent_key, messages.message_id, messages.parent_message_id, null, null,
+        messages.git_branch, messages.sent_at
+    from messages indexed by messages_by_prompt
     where messages.prompt_kind = 'interrupt'
         and not exists (
             select 1
@@ -28,17 +27,9 @@ interruptions as (
             where tool_results.message_id = messages.parent_message_id
                 and tool_results.outcome in ('user_rejected', 'interrupted')
         )
-    union all
-    select
-        'interruption', carriers.session_id, carriers.agent_key, carriers.message_id, tool_uses.message_id,
-        tool_uses.tool_use_id, null, null, carriers.git_branch, carriers.sent_at
-    from tool_results
-    join messages as carriers on carriers.message_id = tool_results.message_id
-    left join tool_uses on tool_uses.tool_use_id = tool_results.tool_use_id
-    where tool_results.outcome = 'interrupted'
 ),
 
--- What the person said, and the answer that it follows.
+-- What the person said, and the response that it follows.
 said as (
     select
         prompts.*,
@@ -52,12 +43,14 @@ said as (
             order by messages.sent_at desc, messages.uuid desc
             limit 1
         ) as previous_message_id,
+        lower(substr(ltrim(prompts.text), 1, 1000)) as beginning,
         replace(rtrim(lower(trim(prompts.text)), '.!,;: '), ',', '') as plain_text
     from prompts
-    where prompts.kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'answer')
+    where prompts.kind = 'answer'
+        or prompts.kind in (select prompt_kind from prompt_kinds where is_typed)
 ),
 
-spoken as (
+signals as (
     select
         case
             when said.kind = 'answer' then 'answer'
@@ -67,15 +60,16 @@ spoken as (
                     select 1
                     from correction_phrases
                     where correction_phrases.is_used
-                        and correction_phrase between substr(lower(ltrim(said.text)), 1, 1) and lower(ltrim(said.text))
-                        and substr(lower(ltrim(said.text)), 1, length(correction_phrase)) = correction_phrase
-                        and substr(lower(ltrim(said.text)), length(correction_phrase) + 1, 1) not between 'a' and 'z'
+                        -- Of the phrases in their order only those that can begin it.
+                        and correction_phrase between substr(said.beginning, 1, 1) and said.beginning
+                        and substr(said.beginning, 1, length(correction_phrase)) = correction_phrase
+                        and substr(said.beginning, length(correction_phrase) + 1, 1) not between 'a' and 'z'
                 )
                 then 'correction'
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
             else 'prompt'
         end as kind,
-        said.session_id, said.agent_key, said.message_id,
+        said.session_id, said.agent_key, said.message_id, said.event_id,
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
@@ -86,14 +80,10 @@ spoken as (
             0
         ) as is_trivial
     from said
-),
-
-signals as (
-    select denials.*, 0 as is_trivial from denials
     union all
-    select interruptions.*, 0 from interruptions
-    union all
-    select spoken.* from spoken
+    select
+        kind, session_id, agent_key, message_id, null, about_message_id, tool_use_id, text, null, git_branch, said_at, 0
+    from objections
 )
 
 select
@@ -112,7 +102,8 @@ select
     agents.agent_type,
     coalesce(signals.git_branch, about.git_branch) as git_branch,
     signals.message_id,
-    signals.about_message_id, -- the call, or the answer that it follows
+    signals.event_id, -- of what stands only in the queue
+    signals.about_message_id, -- the call, or the response that it follows
     signals.said_at
 from signals
 left join messages as about on about.message_id = signals.about_message_id

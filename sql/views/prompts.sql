@@ -1,6 +1,7 @@
 create view prompts as
 -- One row per thing that the person said, wherever it was written: prompts, commands, answers to questions, reasons for a
 -- rejection, and what was typed while Claude worked. Of a longer text it has the first 1,000,000 characters.
+-- The indexes that are named here lead from a session, or from all, to the few messages of a kind.
 select
     messages.session_id,
     messages.agent_key,
@@ -32,20 +33,20 @@ select
     messages.git_branch,
     messages.version,
     messages.sent_at as said_at
-from messages
-where messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt')
+from messages indexed by messages_by_prompt
+where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
 
 union all
 
--- Typed while a tool ran, and delivered beside its result (2.1.19 to 2.1.37).
+-- Typed while a tool ran, and delivered with its result (2.1.19 to 2.1.37).
 select
     messages.session_id, messages.agent_key, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
     substr(content_blocks.text, 1, 1000000), null, null, null, messages.permission_mode, messages.git_branch,
     messages.version, messages.sent_at
-from messages
-join content_blocks using (message_id)
+from content_blocks indexed by content_blocks_beside_results
+cross join messages using (message_id)
 where messages.prompt_kind = 'tool_result'
-    and content_blocks.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note')
+    and content_blocks.prompt_kind in (select prompt_kind from prompt_kinds where is_typed)
 
 union all
 
@@ -54,10 +55,10 @@ select
     messages.session_id, messages.agent_key, messages.message_id, null, tool_results.tool_use_id, 'answer', 'answer',
     cast(answers.value as text), answers.key, null, null, messages.permission_mode, messages.git_branch, messages.version,
     messages.sent_at
-from tool_uses
-join tool_results using (tool_use_id)
-join messages on messages.message_id = tool_results.message_id
-join json_each(tool_results.details_json, '$.answers') as answers
+from tool_uses indexed by tool_uses_by_name
+cross join tool_results using (tool_use_id)
+cross join messages on messages.message_id = tool_results.message_id
+cross join json_each(tool_results.details_json, '$.answers') as answers
 where tool_uses.name = 'AskUserQuestion'
     and json_type(tool_results.details_json, '$.answers') = 'object'
 
@@ -68,8 +69,8 @@ select
     messages.session_id, messages.agent_key, messages.message_id, null, tool_results.tool_use_id, 'rejection', 'rejection',
     tool_results.denial_reason, null, null, null, messages.permission_mode, messages.git_branch, messages.version,
     messages.sent_at
-from tool_results
-join messages using (message_id)
+from tool_results indexed by tool_results_with_reason
+cross join messages using (message_id)
 where tool_results.denial_reason is not null
 
 union all

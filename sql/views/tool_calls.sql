@@ -1,5 +1,5 @@
 create view tool_calls as
--- One row per tool call, with its answer beside it. A call without an answer is pending.
+-- One row per tool call, with its result. A call without a result is pending.
 select
     tool_uses.tool_use_id,
     messages.session_id,
@@ -17,18 +17,21 @@ select
     tool_uses.subagent_type,
     tool_uses.skill,
     coalesce(tool_results.outcome, 'pending') as outcome,
+    coalesce(outcomes.outcome_group, 'other') as outcome_group, -- ok, error, denied, stopped, pending, other
     tool_results.denial_reason,
     tool_results.exit_code,
     tool_results.content as result,
     tool_results.byte_length as result_bytes,
-    -- As the tool tells it, else the time between call and answer, waiting for the person included.
+    -- As the tool tells it, else the time between call and result, waiting for the person included.
     coalesce(tool_results.duration_ms, tool_results.elapsed_ms) as duration_ms,
+    -- The same for calls that ran to their end: it tells how long the tool takes.
+    case when outcomes.is_timed then coalesce(tool_results.duration_ms, tool_results.elapsed_ms) end as run_ms,
     messages.model,
     messages.git_branch,
     messages.version,
     messages.sent_at as called_at,
-    answers.sent_at as answered_at
+    (select results.sent_at from messages as results where results.message_id = tool_results.message_id) as answered_at
 from tool_uses
-join messages on messages.message_id = tool_uses.message_id
+left join messages on messages.message_id = tool_uses.message_id
 left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
-left join messages as answers on answers.message_id = tool_results.message_id;
+left join outcomes on outcomes.outcome = coalesce(tool_results.outcome, 'pending');

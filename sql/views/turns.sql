@@ -12,7 +12,7 @@ with deliveries as (
         row_number() over session_order as turn_number,
         coalesce(lead(messages.sent_at) over session_order, '~') as next_sent_at
     from messages
-    where messages.prompt_kind in ('human', 'slash_command', 'sdk_prompt')
+    where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_turn_start)
         and messages.type = 'user'
         and messages.agent_key is null
     window session_order as (partition by messages.session_id order by messages.sent_at, messages.uuid)

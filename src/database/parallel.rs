@@ -23,14 +23,14 @@ pub struct Part {
 /// Tool calls per day. Can start when all calls and their results are settled.
 pub const TOOLS: Part = Part {
     script: "71_tool_parts.sql",
-    needed_by: "75_bi_tools.sql",
+    needed_by: "74_bi_tools.sql",
     tables: &["tool_parts", "file_change_parts"],
 };
 
 /// Costs per day. Can start when everything else is derived.
 pub const RESPONSES: Part = Part {
     script: "72_response_parts.sql",
-    needed_by: "76_bi_days.sql",
+    needed_by: "75_bi_days.sql",
     tables: &["response_parts"],
 };
 

@@ -23,6 +23,8 @@ pub const KEPT: &[&str] = &[
     "projects",
     "model_prices",
     "model_aliases",
+    "outcomes",
+    "prompt_kinds",
     "trivial_texts",
     "correction_phrases",
     "settings",

@@ -7,6 +7,7 @@
 use super::Loader;
 use crate::database::statements as sql;
 use crate::error::Result;
+use crate::record::GREATEST_COUNT;
 use crate::rows::{BlockRows, FileChange, Insert as _, Message, Text, ToolUse};
 use crate::store::{Id, Statements, Store};
 use crate::timestamp;
@@ -176,10 +177,11 @@ struct Outcome<'a> {
     is_user_modified: Option<bool>,
 }
 
-/// Milliseconds from a call to its result.
+/// Milliseconds from a call to its result; nothing if the clock was changed in between, or went wrong by decades.
 fn elapsed_ms(called_at: Option<&str>, finished_at: Option<&str>) -> Option<i64> {
     let called = timestamp::to_milliseconds(called_at?)?;
-    Some(timestamp::to_milliseconds(finished_at?)? - called)
+    let elapsed = timestamp::to_milliseconds(finished_at?)? - called;
+    (0..=GREATEST_COUNT).contains(&elapsed).then_some(elapsed)
 }
 
 /// The file that a call changed, by what its result says, else by its input. A call that failed changed nothing.

@@ -8,58 +8,7 @@ insert into bi_sessions (
     cache_read_tokens, unpriced_count, duration_s, cost_usd, estimated_cost_usd, is_background, started_at, started_unix,
     ended_at, ended_unix
 )
-with spoken as (
-    select
-        touched_sessions.session_id,
-        (select count(*) from messages where messages.session_id = touched_sessions.session_id) as message_count,
-        (
-            select count(*)
-            from messages indexed by messages_by_prompt
-            where messages.session_id = touched_sessions.session_id
-                and messages.prompt_kind in ('human', 'slash_command', 'bash_command', 'memory_note', 'sdk_prompt')
-                and messages.agent_key is null
-        ) as prompt_count
-    from touched_sessions
-),
-
-said as (
-    select
-        session_id,
-        sum(kind in ('denial', 'plan_rejected')) as denial_count,
-        sum(kind = 'correction') as correction_count,
-        sum(kind = 'interruption') as interruption_count
-    from bi_feedback
-    where session_id in (select session_id from touched_sessions)
-    group by session_id
-),
-
-called as (
-    select session_id, sum(call_count) as tool_call_count, sum(error_count) as tool_error_count
-    from bi_tools
-    where session_id in (select session_id from touched_sessions)
-    group by session_id
-),
-
-helped as (
-    select session_id, count(*) as agent_count
-    from agents
-    where internal_kind is null
-        and session_id in (select session_id from touched_sessions)
-    group by session_id
-),
-
-changed as (
-    select
-        session_id,
-        count(distinct file_path) as changed_file_count,
-        sum(lines_added) as lines_added,
-        sum(lines_removed) as lines_removed
-    from file_change_parts
-    where session_id in (select session_id from touched_sessions)
-    group by session_id
-),
-
-used as (
+with used as (
     select
         session_id,
         sum(response_count) as response_count,
@@ -91,24 +40,24 @@ select
         order by sum(bi_session_days.cost_usd) desc, sum(bi_session_days.response_count) desc, bi_session_days.model
         limit 1
     ),
-    coalesce(spoken.message_count, 0),
-    coalesce(spoken.prompt_count, 0),
-    coalesce(said.denial_count, 0),
-    coalesce(said.correction_count, 0),
-    coalesce(said.interruption_count, 0),
-    coalesce(called.tool_call_count, 0),
-    coalesce(called.tool_error_count, 0),
-    coalesce(helped.agent_count, 0),
-    coalesce(changed.changed_file_count, 0),
-    coalesce(changed.lines_added, 0),
-    coalesce(changed.lines_removed, 0),
+    session_activity.message_count,
+    session_activity.prompt_count,
+    session_activity.denial_count,
+    session_activity.correction_count,
+    session_activity.interruption_count,
+    session_activity.tool_call_count,
+    session_activity.tool_error_count,
+    session_activity.agent_count,
+    session_activity.changed_file_count,
+    session_activity.lines_added,
+    session_activity.lines_removed,
     coalesce(used.response_count, 0),
     coalesce(used.input_tokens, 0),
     coalesce(used.output_tokens, 0),
     coalesce(used.cache_write_tokens, 0),
     coalesce(used.cache_read_tokens, 0),
     coalesce(used.unpriced_count, 0),
-    unixepoch(sessions.ended_at) - unixepoch(sessions.started_at),
+    session_activity.duration_s,
     used.cost_usd,
     used.estimated_cost_usd,
     coalesce(sessions.session_kind = 'bg', 0),
@@ -117,13 +66,9 @@ select
     replace(rtrim(sessions.ended_at, 'Z'), 'T', ' '),
     unixepoch(sessions.ended_at)
 from sessions
+join session_activity on session_activity.session_id = sessions.session_id
 left join projects on projects.project_id = sessions.project_id
 left join session_machines on session_machines.session_id = sessions.session_id
-left join spoken on spoken.session_id = sessions.session_id
-left join said on said.session_id = sessions.session_id
-left join called on called.session_id = sessions.session_id
-left join helped on helped.session_id = sessions.session_id
-left join changed on changed.session_id = sessions.session_id
 left join used on used.session_id = sessions.session_id
 where sessions.session_id in (select session_id from touched_sessions);
 

@@ -1,0 +1,55 @@
+-- The machine that the first message of a session was recorded on.
+create temp table session_machines as
+select
+    touched_sessions.session_id,
+    (
+        select min(sources.machine)
+        from messages
+        cross join files on files.file_id = messages.file_id
+        cross join sources on sources.source_id = files.source_id
+        where messages.session_id = touched_sessions.session_id
+            and messages.sent_at is (
+                select min(sent_at) from messages where messages.session_id = touched_sessions.session_id
+            )
+    ) as machine
+from touched_sessions;
+
+create index temp.session_machines_by_session on session_machines (session_id);
+
+-- Signals of the person, as the view feedback has them.
+delete from bi_feedback
+where session_id in (select session_id from touched_sessions union all select '');
+
+insert into bi_feedback (
+    session_id, signal_number, kind, tool_name, tool_use_id, model, agent_type, git_branch, project, machine, text_length,
+    is_trivial, said_at, said_unix
+)
+with signals as (
+    select * from feedback where session_id in (select session_id from touched_sessions)
+    union all
+    select * from feedback where session_id is null
+)
+
+select
+    coalesce(signals.session_id, ''),
+    row_number() over (
+        partition by signals.session_id
+        order by
+            signals.said_at is null, signals.said_at, signals.kind, signals.tool_use_id, messages.uuid, signals.question,
+            signals.text
+    ),
+    signals.kind,
+    signals.tool_name,
+    signals.tool_use_id,
+    signals.model,
+    signals.agent_type,
+    signals.git_branch,
+    coalesce(signals.project, ''),
+    coalesce(session_machines.machine, ''),
+    coalesce(length(signals.text), 0),
+    signals.is_trivial,
+    replace(rtrim(signals.said_at, 'Z'), 'T', ' '),
+    unixepoch(signals.said_at)
+from signals
+left join messages on messages.message_id = signals.message_id
+left join session_machines on session_machines.session_id = signals.session_id;

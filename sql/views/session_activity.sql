@@ -1,0 +1,64 @@
+create view session_activity as
+-- One row per session: what was said and done in it, its agents included. Messages and calls have long rows: they are
+-- counted by indexes, and by the tables for BI tools that every sync keeps up.
+select
+    sessions.session_id,
+    (select count(*) from messages where messages.session_id = sessions.session_id) as message_count,
+    (
+        select count(*)
+        from messages indexed by messages_by_prompt
+        where messages.session_id = sessions.session_id
+            and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
+            and messages.agent_key is null
+    ) as prompt_count, -- what the person said, however it was said
+    (
+        select count(*)
+        from bi_feedback
+        where bi_feedback.session_id = sessions.session_id
+            and bi_feedback.kind in ('denial', 'plan_rejected')
+    ) as denial_count, -- rejected plans included
+    (
+        select count(*)
+        from bi_feedback
+        where bi_feedback.session_id = sessions.session_id
+            and bi_feedback.kind = 'correction'
+    ) as correction_count,
+    (
+        select count(*)
+        from bi_feedback
+        where bi_feedback.session_id = sessions.session_id
+            and bi_feedback.kind = 'interruption'
+    ) as interruption_count,
+    (
+        select coalesce(sum(bi_tools.call_count), 0)
+        from bi_tools
+        where bi_tools.session_id = sessions.session_id
+    ) as tool_call_count,
+    (
+        select coalesce(sum(bi_tools.error_count), 0)
+        from bi_tools
+        where bi_tools.session_id = sessions.session_id
+    ) as tool_error_count,
+    (
+        select count(*)
+        from agents
+        where agents.session_id = sessions.session_id
+            and agents.internal_kind is null
+    ) as agent_count,
+    (
+        select count(distinct file_change_parts.file_path)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as changed_file_count,
+    (
+        select coalesce(sum(file_change_parts.lines_added), 0)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as lines_added,
+    (
+        select coalesce(sum(file_change_parts.lines_removed), 0)
+        from file_change_parts
+        where file_change_parts.session_id = sessions.session_id
+    ) as lines_removed,
+    unixepoch(sessions.ended_at) - unixepoch(sessions.started_at) as duration_s -- from the first to the last message
+from sessions;
