@@ -12,7 +12,6 @@
 //! | `upgrade`           | replaces the tables of an older schema                                                   |
 //! | `refresh`           | updates built-in prices, words and views                                                 |
 //! | `insert`            | generates and runs insert statements                                                     |
-//! | `sqlite_file`       | writes rows to a new database with [`sqlite_bulk`](crate::sqlite_bulk)                    |
 //! | `derive`            | runs the scripts of `sql/derive`                                                         |
 //! | `parallel`          | derives rollups of a new database in parallel with the writer                            |
 //! | `functions`, `hash` | SQL functions; a hash of the content                                                     |
@@ -25,7 +24,6 @@ pub mod hash;
 mod insert;
 pub(crate) mod parallel;
 pub(crate) mod refresh;
-mod sqlite_file;
 pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
@@ -46,7 +44,6 @@ pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};
 pub use insert::Inserter;
 pub use refresh::{is_up_to_date, open_with_prices_only};
-pub(crate) use sqlite_file::SqliteFile;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

@@ -2,6 +2,7 @@
 
 use crate::database::folder_of;
 use crate::failures::Failure;
+use crate::sqlite_bulk;
 use crate::terminal::byte_size;
 use rusqlite::ErrorCode;
 use std::fmt;
@@ -59,6 +60,15 @@ impl Error {
     pub fn io(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.as_ref().to_path_buf();
         move |error| Error::Io(path, error)
+    }
+
+    /// An error of the page writer and the path of its database.
+    pub fn bulk(path: &Path) -> impl FnOnce(sqlite_bulk::Error) -> Error {
+        move |error| match error {
+            sqlite_bulk::Error::Refused(reason) => Error::NotInBulk(reason),
+            sqlite_bulk::Error::Io(error) => Error::Io(path.to_path_buf(), error),
+            sqlite_bulk::Error::Sqlite(error) => Error::Database(error),
+        }
     }
 
     /// The exit code, after sysexits.h.

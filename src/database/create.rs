@@ -2,7 +2,6 @@
 
 use super::files::{open_private, sync_file, with_suffix};
 use super::refresh::refresh_views;
-use super::sqlite_file::own;
 use super::{
     APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, connect, open_older, query_rows,
     statements,
@@ -61,7 +60,7 @@ pub(crate) enum Stage {
     Resolved,
 }
 
-/// Creates a database file with its tables and the indexes that [`SqliteFile`](super::SqliteFile) can fill. Nothing is
+/// Creates a database file with its tables and the indexes that [`sqlite_bulk`] can fill. Nothing is
 /// durable until [`finish_new`].
 pub fn create(path: &Path) -> Result<Connection> {
     let mut options = OpenOptions::new();
@@ -75,7 +74,7 @@ pub fn create(path: &Path) -> Result<Connection> {
     // An index that cannot be filled page by page is created when the rows are in.
     let tables: Vec<&str> = ROW_TABLES.iter().map(|(table, _)| *table).collect();
     let unsupported = sqlite_bulk::unsupported_indexes(&connection, &tables);
-    for index in unsupported.map_err(|error| own(error, path))? {
+    for index in unsupported.map_err(Error::bulk(path))? {
         connection.execute_batch(&format!("drop index {index}"))?;
     }
     connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;

@@ -6,17 +6,18 @@
 use super::id_map::IdMap;
 use super::{Id, LastKeys, Store};
 use crate::archive::Hash;
-use crate::database::SqliteFile;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::load::FileVersion;
 use crate::pipeline::Pipeline;
-use crate::rows::{ArchiveChunk, File, Insert, Row};
+use crate::rows::{ArchiveChunk, File, Insert, ROW_TABLES, Row};
+use crate::sqlite_bulk::BulkFile;
 use rusqlite::Connection;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Appends rows to the tables of a new database.
 pub struct Pages {
-    file: SqliteFile,
+    path: PathBuf,
+    file: BulkFile,
     messages: IdMap,
     responses: IdMap,
     calls: IdMap,
@@ -28,7 +29,8 @@ impl Pages {
     /// Takes a new database that has nothing but its homes.
     pub fn new(connection: Connection, path: &Path) -> Result<Pages> {
         Ok(Pages {
-            file: SqliteFile::new(connection, path)?,
+            path: path.to_path_buf(),
+            file: BulkFile::open(connection, path, ROW_TABLES).map_err(Error::bulk(path))?,
             messages: IdMap::default(),
             responses: IdMap::default(),
             calls: IdMap::default(),
@@ -38,13 +40,15 @@ impl Pages {
 
     /// Writes what is buffered and the indexes. Then the file is a database again.
     pub fn finish(self, pipeline: &Pipeline) -> Result<()> {
-        self.file.finish(pipeline).map(drop)
+        let finished = self.file.finish(pipeline.threads());
+        finished.map_err(Error::bulk(&self.path))
     }
 }
 
 impl Insert for Pages {
     fn insert<R: Row>(&mut self, row: &R) -> Result<()> {
-        self.file.insert(row)
+        let inserted = row.with_values(|values| self.file.insert(R::NUMBER, values));
+        inserted.map_err(Error::bulk(&self.path))
     }
 }
 
@@ -82,7 +86,7 @@ impl Store for Pages {
     }
 
     fn insert_last<R: Row + Default>(&mut self, row: &mut R) -> Result<()> {
-        self.file.insert(row)
+        self.insert(row)
     }
 
     fn is_as_found(&mut self, version: &FileVersion) -> Result<bool> {
@@ -90,11 +94,11 @@ impl Store for Pages {
     }
 
     fn save_chunk(&mut self, chunk: &ArchiveChunk, _known: Option<Hash>) -> Result<bool> {
-        self.file.insert(chunk).map(|()| true)
+        self.insert(chunk).map(|()| true)
     }
 
     fn save_file(&mut self, file: &File, _changed: &[&str]) -> Result<()> {
-        self.file.insert(file)
+        self.insert(file)
     }
 
     /// No file of a new database said anything before.
