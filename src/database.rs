@@ -37,13 +37,13 @@ use std::time::Duration;
 pub(crate) use create::{Stage, check_references, create_index, create_stage};
 pub use create::{create, finish_new, open_for_statements, open_new};
 pub use files::{
-    Lock, USED, Wait, folder_of, lock, mark_as_used, open_private, remove_leftovers, sync_file,
-    sync_folder, with_suffix,
+    Lock, USED, Wait, create_private_folder, folder_of, lock, mark_as_used, open_private,
+    remove_leftovers, sync_file, sync_folder, with_suffix,
 };
 pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};
 pub use insert::Inserter;
-pub use refresh::{is_up_to_date, open_with_prices_only};
+pub use refresh::{derive_again, is_up_to_date, open_with_prices_only};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

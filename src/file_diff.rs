@@ -8,6 +8,7 @@ use crate::database::statements as sql;
 use crate::discover::{Discovery, Reading, SourceFile, Stat, classify};
 use crate::error::{Problem, Result};
 use crate::load::FileVersion;
+use crate::machine::Machine;
 use crate::read::{self, Bytes};
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -266,19 +267,23 @@ impl Changes {
 }
 
 /// The homes in the database that are on this machine: their keys and where they are.
-pub fn homes_at_hand(connection: &Connection, machine: &str) -> Result<Vec<(i64, PathBuf)>> {
+pub fn homes_at_hand(connection: &Connection, machine: &Machine) -> Result<Vec<(i64, PathBuf)>> {
     let mut statement = connection.prepare_cached(sql::LIST_SOURCES)?;
-    let sources: Vec<(i64, String, String)> = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+    let sources: Vec<(i64, String, String, String)> = statement
+        .query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
         .collect::<rusqlite::Result<_>>()?;
+    let own_id = machine.id();
     // Two machines may have homes of the same name. A name that was given with --machine is known by its place alone.
-    let is_here = |(_, name, root): &&(i64, String, String)| {
-        let same = sources.iter().filter(|(_, _, other)| other == root);
-        (name == machine || same.count() == 1) && Path::new(root).is_dir()
+    let is_here = |(_, id, name, root): &&(i64, String, String, String)| {
+        let same = sources.iter().filter(|(_, _, _, other)| other == root);
+        let is_own = *id == own_id || *name == machine.name;
+        (is_own || same.count() == 1) && Path::new(root).is_dir()
     };
     let here = sources.iter().filter(is_here);
     Ok(here
-        .map(|(source_id, _, root)| (*source_id, PathBuf::from(root)))
+        .map(|(source_id, _, _, root)| (*source_id, PathBuf::from(root)))
         .collect())
 }
 

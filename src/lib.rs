@@ -56,6 +56,7 @@ mod format;
 pub mod import;
 pub mod json;
 pub mod load;
+pub mod machine;
 pub mod normalize;
 pub mod pipeline;
 mod prices;

@@ -172,7 +172,7 @@ const REJECTED_EXAMPLES: usize = 10;
 /// Loads batches into a store.
 pub struct Loader<S> {
     store: S,
-    /// Machine and folder of each home.
+    /// Machine id and folder of each home.
     sources: HashMap<i64, (String, String)>,
     /// The greatest keys so far.
     keys: LastKeys,
@@ -367,7 +367,7 @@ impl<S: Store> Loader<S> {
     }
 }
 
-/// Machine and folder of each home.
+/// Machine id and folder of each home.
 fn read_sources(connection: &Connection) -> Result<HashMap<i64, (String, String)>> {
     let mut statement = connection.prepare(sql::ALL_SOURCES)?;
     let sources = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;

@@ -229,3 +229,82 @@ fn a_rebuild_keeps_tables_views_indexes_and_triggers_of_the_user() {
     assert_eq!(sandbox.query("select note from my_notes"), ["kept"]);
     sandbox.check();
 }
+
+/// The host name, as the program finds it.
+fn host_name() -> String {
+    let sandbox = Sandbox::new();
+    sandbox.write("history.jsonl", "{}\n");
+    sandbox.sync();
+    sandbox.query("select machine from sources").remove(0)
+}
+
+fn synced(sandbox: &Sandbox) -> (i64, i64, i64) {
+    let summary: serde_json::Value = serde_json::from_str(&sandbox.sync_with(&["--json"])).unwrap();
+    let number = |name: &str| summary[name].as_i64().unwrap();
+    (
+        number("bytes"),
+        number("missing_files"),
+        sandbox.count("select count(*) from sources"),
+    )
+}
+
+#[test]
+fn a_home_is_not_imported_again_when_the_host_name_changes() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("data")).unwrap();
+    let line = "{\"parentUuid\":null,\"uuid\":\"u\",\"type\":\"user\",\"sessionId\":\"s\",\"timestamp\":\"2026-01-10T10:00:00.000Z\"}\n";
+    sandbox.write("projects/-w/a.jsonl", line);
+    sandbox.write("history.jsonl", "{\"display\":\"a\",\"timestamp\":1}\n");
+    sandbox.sync();
+    let id = sandbox.query("select machine_id from sources").remove(0);
+    assert_eq!(id.len(), 32, "{id}");
+    let kept = fs::read_to_string(sandbox.path("data/cc-etl/machine-id")).unwrap();
+    assert_eq!(kept.trim(), id);
+    let host = sandbox.query("select machine from sources");
+    // As it was under another name.
+    tamper(
+        &sandbox,
+        "update sources set machine = 'older'; update bi_sessions set machine = 'older'",
+    );
+    assert_eq!(synced(&sandbox), (0, 0, 1));
+    assert_eq!(sandbox.query("select machine from sources"), host);
+    assert_eq!(sandbox.query("select machine from bi_sessions"), host);
+    assert_eq!(sandbox.query("select machine_id from sources"), [id]);
+    sandbox.ok(&["check", "--deep"]);
+    // Without a place to keep an id, the name has to do.
+    fs::remove_dir_all(sandbox.path("data")).unwrap();
+    assert_eq!(synced(&sandbox), (0, 0, 1));
+}
+
+#[test]
+fn homes_of_older_databases_stay_theirs_and_get_the_id_of_their_machine() {
+    let host = host_name();
+    for version in 1..5 {
+        let sandbox = Sandbox::new();
+        fs::create_dir(sandbox.path("data")).unwrap();
+        let packed =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/schemas/{version}.db.zst"));
+        fs::write(
+            sandbox.database(),
+            zstd::decode_all(&fs::read(packed).unwrap()[..]).unwrap(),
+        )
+        .unwrap();
+        let home = fs::canonicalize(sandbox.home()).unwrap();
+        tamper(
+            &sandbox,
+            &format!(
+                "update sources set machine = '{host}', root_path = '{}'",
+                home.display()
+            ),
+        );
+        let copy = Sandbox::new();
+        fs::copy(sandbox.database(), copy.database()).unwrap();
+        copy.ok(&["rebuild", "--quiet"]);
+        fs::remove_dir_all(&home).unwrap();
+        copy.ok(&["restore", "--quiet", "--out", home.to_str().unwrap()]);
+        assert_eq!(synced(&sandbox), (0, 0, 1), "schema {version}");
+        let id = sandbox.query("select machine_id from sources").remove(0);
+        assert_eq!(id.len(), 32, "schema {version}: {id}");
+        sandbox.check();
+    }
+}

@@ -14,7 +14,7 @@ from (
         linked_agents.agent_key, agent_metas.*,
         row_number() over (
             partition by linked_agents.agent_key
-            order by files.path, sources.machine, sources.root_path
+            order by files.path, sources.machine_id, sources.root_path
         ) as place
     from linked_agents
     cross join agent_metas using (session_id, agent_id)
@@ -227,7 +227,7 @@ from (
         linked_agents.agent_key, events.type, events.payload_json,
         row_number() over (
             partition by linked_agents.agent_key, events.type
-            order by files.path, sources.machine, sources.root_path, files.generation, events.byte_offset
+            order by files.path, sources.machine_id, sources.root_path, files.generation, events.byte_offset
         ) as place
     from touched_sessions
     cross join events on events.session_id = touched_sessions.session_id

@@ -14,7 +14,7 @@ from (
             partition by events.session_id, events.type
             order by
                 coalesce(files.session_id = events.session_id, 0) desc, -- in the session's own file before others
-                files.generation desc, files.path desc, sources.machine desc, sources.root_path desc,
+                files.generation desc, files.path desc, sources.machine_id desc, sources.root_path desc,
                 events.byte_offset desc
         ) as place
     from touched_sessions
@@ -39,7 +39,7 @@ from (
         row_number() over (
             partition by leaf.session_id
             order by
-                leaf.sent_at desc, files.path desc, sources.machine desc, sources.root_path desc, files.generation desc,
+                leaf.sent_at desc, files.path desc, sources.machine_id desc, sources.root_path desc, files.generation desc,
                 events.byte_offset desc
         ) as place
     from events
@@ -61,7 +61,7 @@ from (
         row_number() over (
             partition by session_hints.session_id
             order by
-                session_hints.custom_title is null, session_hints.modified_at desc, files.path, sources.machine,
+                session_hints.custom_title is null, session_hints.modified_at desc, files.path, sources.machine_id,
                 sources.root_path, session_hints.position
         ) as place
     from touched_sessions

@@ -74,7 +74,7 @@ set paste_id = (
     join files using (file_id)
     join sources using (source_id)
     where pastes.cache_name = pasted_contents.cache_name
-    order by files.path, sources.machine, sources.root_path, files.generation desc
+    order by files.path, sources.machine_id, sources.root_path, files.generation desc
     limit 1
 )
 where cache_name in (

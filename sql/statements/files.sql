@@ -42,7 +42,7 @@ where file_id = ?1
 
 -- name: find_file
 -- A file version and the home it is from.
-select files.path, sources.machine, sources.root_path, files.generation, files.source_id
+select files.path, sources.machine_id, sources.root_path, files.generation, files.source_id
 from files
 join sources using (source_id)
 where files.file_id = ?1

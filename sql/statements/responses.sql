@@ -43,7 +43,7 @@ select
     usage_lines.sent_at,
     messages.version,
     files.path,
-    sources.machine,
+    sources.machine_id,
     sources.root_path,
     files.generation
 from usage_lines

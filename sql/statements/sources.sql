@@ -1,6 +1,6 @@
 -- name: all_sources
 -- The homes.
-select source_id, machine, root_path
+select source_id, machine_id, root_path
 from sources
 
 -- name: count_sources
@@ -8,8 +8,13 @@ from sources
 select count(*), coalesce(sum(root_path = 'demo'), 0)
 from sources
 
--- name: find_source
-select source_id
+-- name: find_source_by_id
+select source_id, machine
+from sources
+where machine_id = ?1 and root_path = ?2
+
+-- name: find_source_by_name
+select source_id, machine
 from sources
 where machine = ?1 and root_path = ?2
 
@@ -19,7 +24,12 @@ values (?1, ?2, ?3, 'claude-code')
 
 -- name: list_sources
 -- The homes that were synced, but for the invented one.
-select source_id, machine, root_path
+select source_id, machine_id, machine, root_path
 from sources
 where root_path <> 'demo'
 order by source_id
+
+-- name: name_source
+update sources
+set machine = ?2
+where source_id = ?1

@@ -1,6 +1,5 @@
 //! `cc-etl check`: verifies the database. It only reads, and never repairs.
 
-use super::sync::host_name;
 use super::{database_path, print, rebuild};
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::cli::{CheckArguments, Global};
@@ -10,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::file_diff;
 use crate::format::{hex, text};
 use crate::load::FileVersion;
+use crate::machine::Machine;
 use crate::normalize::normalize;
 use crate::pipeline::start_workers;
 use crate::read::{ArchivedFile, Bytes, read_section};
@@ -305,7 +305,7 @@ fn pieces(shared: &Mutex<Connection>, file_id: i64) -> Result<Pieces> {
 /// Files on disk whose bytes are not all in the database.
 fn unsynced(connection: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
+    for (source_id, root) in file_diff::homes_at_hand(connection, &Machine::this())? {
         let found = discover::discover(&root)?;
         let changes = file_diff::compare_bytes(connection, source_id, &found)?;
         for file in &changes.files {

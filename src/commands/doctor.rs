@@ -1,6 +1,5 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
-use super::sync::host_name;
 use super::{database_path, print, status};
 use crate::cli::Global;
 use crate::database::{self, statements as sql};
@@ -8,6 +7,7 @@ use crate::discover::{self, Discovery, Kind, classify};
 use crate::error::Result;
 use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
+use crate::machine::Machine;
 use crate::terminal::{byte_size, grouped, sanitize};
 use rusqlite::Connection;
 use std::collections::HashSet;
@@ -71,7 +71,7 @@ struct Home {
 fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
     let mut homes = Vec::new();
     if let Some(connection) = connection {
-        for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
+        for (source_id, root) in file_diff::homes_at_hand(connection, &Machine::this())? {
             homes.push(Home {
                 root,
                 source_id: Some(source_id),

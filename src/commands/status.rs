@@ -1,10 +1,10 @@
 //! `cc-etl status`: summarizes the database and what is not imported yet.
 
-use super::sync::host_name;
 use super::{database_path, print};
 use crate::cli::Global;
 use crate::database::{self, statements as sql};
 use crate::error::Result;
+use crate::machine::Machine;
 use crate::terminal::{byte_size, grouped, sanitize};
 use crate::{discover, file_diff, timestamp};
 use rusqlite::Connection;
@@ -95,7 +95,7 @@ pub struct Unsynced {
 
 pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
     let mut new = Unsynced::default();
-    for (source_id, root) in file_diff::homes_at_hand(connection, &host_name())? {
+    for (source_id, root) in file_diff::homes_at_hand(connection, &Machine::this())? {
         let changes =
             file_diff::compare(connection, source_id, &discover::discover(&root)?, false)?;
         new.homes += 1;

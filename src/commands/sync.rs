@@ -9,6 +9,7 @@ use crate::failures::Failures;
 use crate::file_diff::{ChangedFile, Changes, KnownFiles};
 use crate::import::{Commits, Input, finish_version, import, import_new};
 use crate::load::{Counts, Loader};
+use crate::machine::Machine;
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::stop::Stop;
@@ -107,9 +108,10 @@ fn sync(
         warn(&format!("{refusal}; statements are used, which is slower"));
     }
 
+    let machine = machine(arguments);
     let mut changes = Vec::new();
     for home in &homes {
-        let source_id = source_id(&target.connection, arguments, home)?;
+        let source_id = machine.home(&target.connection, &home.name)?;
         let mut found =
             known.compare(&target.connection, source_id, &home.found, home.is_complete)?;
         report.files += home.found.files.len();
@@ -485,43 +487,13 @@ fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
     }
 }
 
-fn source_id(connection: &Connection, arguments: &SyncArguments, home: &Home) -> Result<i64> {
-    let machine = match (&arguments.machine, arguments.demo) {
-        (Some(name), _) => name.clone(),
-        (None, true) => "demo".to_string(),
-        (None, false) => host_name(),
-    };
-    let known = connection
-        .prepare_cached(sql::FIND_SOURCE)?
-        .query_row([&machine, &home.name], |row| row.get(0));
-    match known {
-        Err(rusqlite::Error::QueryReturnedNoRows) => {
-            let mut insert = connection.prepare_cached(sql::INSERT_SOURCE)?;
-            let machine_id = format!("name:{machine}");
-            insert.execute([&machine_id, &machine, &home.name])?;
-            Ok(connection.last_insert_rowid())
-        }
-        other => Ok(other?),
+/// The machine whose homes are synced.
+fn machine(arguments: &SyncArguments) -> Machine {
+    match (&arguments.machine, arguments.demo) {
+        (Some(name), _) => Machine::named(name),
+        (None, true) => Machine::named("demo"),
+        (None, false) => Machine::this_with_id(),
     }
-}
-
-/// The name of this machine.
-pub fn host_name() -> String {
-    let from_system = || fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let from_environment = || {
-        ["COMPUTERNAME", "HOSTNAME"]
-            .iter()
-            .find_map(|name| std::env::var(name).ok())
-    };
-    from_system()
-        .or_else(from_environment)
-        .or_else(|| {
-            let output = std::process::Command::new("hostname").output().ok()?;
-            String::from_utf8(output.stdout).ok()
-        })
-        .map(|name| name.trim().to_string())
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| "unknown".to_string())
 }
 
 /// The database that is written: the one that is there, or a new one that is built beside its place and put there when

@@ -37,7 +37,8 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
         )));
     }
     let path = with_suffix(database, ".lock");
-    create_private_folder(folder_of(&path))?;
+    let folder = folder_of(&path);
+    create_private_folder(folder).map_err(Error::io(folder))?;
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
     let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
@@ -81,7 +82,7 @@ pub fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Creates a folder and its parents with mode 0700.
-pub(super) fn create_private_folder(folder: &Path) -> Result<()> {
+pub fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -89,7 +90,7 @@ pub(super) fn create_private_folder(folder: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(Error::io(folder))
+    builder.create(folder)
 }
 
 /// Opens a file for writing with mode 0600, whatever the umask. Fails on a symbolic link.

@@ -1,5 +1,6 @@
 //! SQL functions for the scripts of `sql/derive`.
 
+use crate::machine::Machine;
 use crate::record;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
@@ -32,6 +33,10 @@ pub fn register(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("count_of", 1, flags, |context| {
         let json = context.get_raw(0).as_str_or_null()?;
         Ok(json.and_then(record::count))
+    })?;
+    connection.create_scalar_function("machine_id", 1, flags, |context| {
+        let name: String = context.get(0)?;
+        Ok(Machine::with_name(&name).id())
     })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;

@@ -203,7 +203,7 @@ impl Schema {
         if target_name == "sources" {
             return format!(
                 "(select count(*) from sources as a, sources as b
-                where b.source_id = {own} and (a.machine, a.root_path) < (b.machine, b.root_path))"
+                where b.source_id = {own} and (a.machine_id, a.root_path) < (b.machine_id, b.root_path))"
             );
         }
         self.natural_key(target_name, target, &own, depth)

@@ -66,6 +66,12 @@ pub(crate) fn record_basis(connection: &Connection, is_derived: bool) -> Result<
     Ok(())
 }
 
+/// Has the next commit derive everything again.
+pub fn derive_again(connection: &Connection) -> Result<()> {
+    connection.execute(statements::DELETE_SETTING, [DERIVED_WITH])?;
+    Ok(())
+}
+
 /// A hash of the inputs of derived tables other than transcripts: scripts, views, prices and words.
 fn basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();

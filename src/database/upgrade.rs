@@ -35,7 +35,7 @@ const RETIRED: &[&str] = &[];
 
 /// New columns of kept tables, each with an expression over the old columns for existing rows.
 const GAINED: &[(&str, &str, &str)] = &[
-    ("sources", "machine_id", "'name:' || machine"),
+    ("sources", "machine_id", "machine_id(machine)"),
     ("sources", "product", "'claude-code'"),
 ];
 

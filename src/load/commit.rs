@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::pipeline::{Pipeline, Task};
 use crate::store::{LastKeys, Statements};
 use crate::timestamp;
+use foldhash::HashMap;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
@@ -45,14 +46,15 @@ impl<'c> Loader<Statements<'c>> {
     /// A loader for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
         let mut loader = Loader::unread(connection)?;
+        loader.sources = read_sources(connection)?;
         loader.keys = loader.store.read_keys()?;
         loader.commit.begins_empty = (loader.keys.message, loader.keys.event) == (0, 0);
         Ok(loader)
     }
 
     fn unread(connection: &'c Connection) -> Result<Self> {
-        let sources = read_sources(connection)?;
-        Ok(Loader::with(Statements::new(connection)?, sources))
+        let store = Statements::new(connection)?;
+        Ok(Loader::with(store, HashMap::default()))
     }
 
     /// A loader that goes on where one of a new database ended.
@@ -86,6 +88,7 @@ impl<'c> Loader<Statements<'c>> {
         let mut loader = Loader::unread(connection)?;
         loader.begin()?;
         loader.commit.of_the_user = upgrade::replace_tables(connection)?;
+        loader.sources = read_sources(connection)?;
         create_stage(connection, Stage::Empty)?;
         // Keys begin at 1, as in a first sync.
         loader.keys = loader.store.read_keys()?;

@@ -33,7 +33,7 @@ pub struct Line {
 #[derive(Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileKey {
     pub path: String,
-    pub machine: String,
+    pub machine_id: String,
     pub root_path: String,
     pub generation: i64,
 }
@@ -45,7 +45,7 @@ impl FileKey {
         Ok(statement.query_row([file_id], |row| {
             Ok(FileKey {
                 path: row.get(0)?,
-                machine: row.get(1)?,
+                machine_id: row.get(1)?,
                 root_path: row.get(2)?,
                 generation: row.get(3)?,
             })
@@ -133,8 +133,8 @@ impl Line {
         archive: &mut archive::Reader,
     ) -> Result<MessageCopy> {
         let is_agent = classify(&self.file.path).agent_id.is_some();
-        let same_home = (&self.file.machine, &self.file.root_path)
-            == (&winner.file.machine, &winner.file.root_path);
+        let same_home = (&self.file.machine_id, &self.file.root_path)
+            == (&winner.file.machine_id, &winner.file.root_path);
         let is_rewrite = same_home && self.file.path == winner.file.path;
         let is_fork = self.forked_from_session_id.is_some();
         let reason = match self.file_id == winner.file_id {

@@ -65,7 +65,7 @@ impl<S> Loader<S> {
         else {
             return error;
         };
-        let home = (&file.machine, &file.root_path);
+        let home = (&file.machine_id, &file.root_path);
         let is_of_file = |source: &(&i64, &(String, String))| (&source.1.0, &source.1.1) == home;
         let Some((source_id, _)) = self.sources.iter().find(is_of_file) else {
             return error;

@@ -111,10 +111,10 @@ impl<S: Store> Loader<S> {
         if version.is_rewrite() {
             self.deferred.generations.push(file_id);
         }
-        let (machine, root_path) = self.sources[&version.source_id].clone();
+        let (machine_id, root_path) = self.sources[&version.source_id].clone();
         let key = FileKey {
             path: version.path.clone(),
-            machine,
+            machine_id,
             root_path,
             generation: version.generation,
         };

@@ -297,7 +297,7 @@ impl Line<'_> {
     /// The path of its file, whichever version of it that is.
     fn path(&self) -> Option<[&str; 3]> {
         let file = self.file.as_deref()?;
-        Some([&file.machine, &file.root_path, &file.path])
+        Some([&file.machine_id, &file.root_path, &file.path])
     }
 }
 
@@ -339,7 +339,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line<'static>> {
         version: number_of(columns.text()?.as_deref()),
         file: Some(Box::new(FileKey {
             path: columns.next()?,
-            machine: columns.next()?,
+            machine_id: columns.next()?,
             root_path: columns.next()?,
             generation: columns.next()?,
         })),

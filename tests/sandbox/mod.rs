@@ -74,7 +74,8 @@ impl Sandbox {
             .args(arguments)
             .env("CC_ETL_DB", self.database())
             .env_remove("CLAUDE_CONFIG_DIR")
-            .env("HOME", self.path("nobody"));
+            .env("HOME", self.path("nobody"))
+            .env("XDG_DATA_HOME", self.path("data"));
         if self.uses_statements {
             command.env("CC_ETL_BULK", "0");
         }
