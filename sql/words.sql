@@ -8,6 +8,7 @@ values
     ('user_rejected', 'denied', 0, 'the person said no'),
     ('permission_denied', 'denied', 0, 'a rule or a mode said no; never run'),
     ('hook_blocked', 'denied', 0, 'a hook said no'),
+    ('security_blocked', 'denied', 0, 'Claude Code itself said no, for security'),
     ('interrupted', 'stopped', 0, 'the person stopped it while it ran'),
     ('cancelled', 'stopped', 0, 'a call in parallel failed'),
     ('pending', 'pending', 0, 'there is no result'),

@@ -135,6 +135,8 @@ fn name(facts: &ResultFacts<'_>) -> &'static str {
         "unknown_outcome"
     } else if facts.is_timed_out || (facts.is_error && is_timeout(content)) {
         "timeout"
+    } else if facts.is_error && is_security_block(content) {
+        "security_blocked"
     } else if content.starts_with("<tool_use_error>")
         || (facts.is_error && (starts(INVALID) || is_ambiguous_edit(content)))
     {
@@ -146,6 +148,12 @@ fn name(facts: &ResultFacts<'_>) -> &'static str {
     } else {
         "ok"
     }
+}
+
+/// A refusal of Claude Code itself: `cd to '/etc' was blocked. For security, ...`.
+fn is_security_block(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line.contains(" was blocked. For security")
 }
 
 /// `PreToolUse:Bash hook error: [...`, or the wordings of 1.0.68 to 1.0.70.
@@ -285,6 +293,19 @@ mod tests {
             ("Command timed out after 2m 0.0s", "timeout"),
             ("Exit code 143\nCommand timed out after 2m 0s", "timeout"),
             ("<tool_use_error>InputValidationError: x", "invalid_input"),
+            (
+                "cd to '/etc' was blocked. For security, only the working directory may be used",
+                "security_blocked",
+            ),
+            (
+                "<tool_use_error>Reading '/etc/shadow' was blocked. For security reasons",
+                "security_blocked",
+            ),
+            ("cd to '/etc' was blocked", "invalid_input"),
+            (
+                "Exit code 1\nthe log: it was blocked. For security",
+                "error",
+            ),
             ("File has not been read yet. Read it first", "invalid_input"),
             ("Found 3 matches of the string to replace", "invalid_input"),
             ("Exit code 1\nno such file", "error"),
