@@ -29,7 +29,7 @@ fn main() {
     fs::write(out, code).expect("the build folder can be written");
 }
 
-/// Writes a constant with the path (relative to the folder) and the content of every file below it.
+/// Writes a constant with the path (relative to the folder, without `.sql`) and the content of every file below it.
 fn embed(root: &Path, folder: &str, name: &str, include: &str, content: &str, code: &mut String) {
     println!("cargo::rerun-if-changed={folder}");
     let mut files = Vec::new();
@@ -44,9 +44,10 @@ fn embed(root: &Path, folder: &str, name: &str, include: &str, content: &str, co
             .to_str()
             .expect("names of ours are UTF-8")
             .replace('\\', "/");
+        let name = relative.trim_end_matches(".sql");
         writeln!(
             code,
-            "    ({relative:?}, {include}({:?})),",
+            "    ({name:?}, {include}({:?})),",
             file.display().to_string()
         )
         .unwrap();

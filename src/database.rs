@@ -8,6 +8,7 @@
 //! | file                | what it does                                                                             |
 //! |---------------------|------------------------------------------------------------------------------------------|
 //! | `files`             | the lock, temporary files, permissions                                                   |
+//! | `schema`            | the statements of `sql/schema.sql`                                                       |
 //! | `create`            | creates a new database; checks its references                                            |
 //! | `upgrade`           | replaces the tables of an older schema                                                   |
 //! | `refresh`           | updates built-in prices, words and views                                                 |
@@ -24,6 +25,7 @@ pub mod hash;
 mod insert;
 pub(crate) mod parallel;
 pub(crate) mod refresh;
+pub mod schema;
 pub mod upgrade;
 
 use crate::error::{Error, Problem, Result};
@@ -44,6 +46,7 @@ pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};
 pub use insert::Inserter;
 pub use refresh::{derive_again, is_up_to_date, open_with_prices_only};
+pub use schema::SCHEMA;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -52,16 +55,13 @@ mod embedded {
 /// The statements of `sql/statements`.
 pub(crate) use embedded::statements;
 
-/// The tables and indexes.
-pub const SCHEMA: &str = include_str!("../sql/schema.sql");
-
-/// The views, by file name.
+/// The views, by name.
 pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
 
-/// The questions under `queries/`, by file name.
+/// The questions under `queries/`, by name.
 pub const QUERIES: &[(&str, &str)] = embedded::QUERIES;
 
-/// Statements that return a row for each problem, by file name.
+/// Statements that return a row for each problem, by name.
 pub const CHECKS: &[(&str, &str)] = embedded::CHECKS;
 
 /// The files of the demo home, by path.

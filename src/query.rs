@@ -42,9 +42,9 @@ pub fn find(name: &str) -> Option<Question> {
 }
 
 /// Parses the header of a question.
-fn parse(file: &'static str, sql: &'static str) -> Question {
+fn parse(name: &'static str, sql: &'static str) -> Question {
     let mut question = Question {
-        name: file.trim_end_matches(".sql"),
+        name,
         title: "",
         how_to_read: "",
         parameters: Vec::new(),

@@ -1,6 +1,6 @@
 //! Generates `sql/README.md` from the statements of the schema and their comments.
 
-use crate::database::{SCHEMA, SCHEMA_VERSION, VIEWS};
+use crate::database::{SCHEMA_VERSION, VIEWS, schema};
 use std::fmt::Write as _;
 
 /// A table, parsed from its statement.
@@ -26,30 +26,19 @@ pub struct Column {
 
 /// The tables of the schema, in its order.
 pub fn tables() -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
-    let mut section = String::new();
-    let mut is_inside = false;
-    let mut is_banner = false;
-    for line in SCHEMA.lines() {
-        if line.starts_with("----") {
-            is_banner = !is_banner;
-        } else if is_banner {
-            section = line.trim_start_matches("-- ").to_string();
-        } else if let Some(name) = line.strip_prefix("create table ") {
-            is_inside = true;
-            tables.push(Table {
-                name: name.trim_end_matches(" (").to_string(),
-                section: section.clone(),
-                grain: String::new(),
-                columns: Vec::new(),
-            });
-        } else if line.starts_with(')') {
-            is_inside = false;
-        } else if is_inside && let Some(table) = tables.last_mut() {
-            table.read_line(line);
-        }
-    }
-    tables
+    let tables = schema::tables().map(|statement| {
+        let mut table = Table {
+            name: statement.name.to_string(),
+            section: statement.section.to_string(),
+            grain: String::new(),
+            columns: Vec::new(),
+        };
+        let lines = statement.sql.lines().skip(1);
+        let body = lines.take_while(|line| !line.starts_with(')'));
+        body.for_each(|line| table.read_line(line));
+        table
+    });
+    tables.collect()
 }
 
 impl Table {
@@ -130,7 +119,7 @@ pub fn views() -> Vec<(String, String)> {
     };
     let views = VIEWS
         .iter()
-        .map(|(file, sql)| (file.trim_end_matches(".sql").to_string(), grain(sql)));
+        .map(|(name, sql)| (name.to_string(), grain(sql)));
     views.collect()
 }
 

@@ -424,7 +424,7 @@ fn content_depends_on_lines_only(files: &[(&str, &[Value])]) -> Sandbox {
         sandbox.check();
         assert_eq!(sandbox.hash(), clean.hash(), "{how}");
         for (view, _) in cc_etl::database::VIEWS {
-            let rows = |sandbox: &Sandbox| without_keys(sandbox, view.trim_end_matches(".sql"));
+            let rows = |sandbox: &Sandbox| without_keys(sandbox, view);
             assert_eq!(rows(sandbox), rows(&clean), "{view}, {how}");
         }
     };

@@ -44,15 +44,14 @@ fn the_demo_gives_what_it_gave() {
             dumps.insert(table.name.clone(), dump(&connection, &table.name, "rowid"));
         }
     }
-    for (file, _) in VIEWS {
-        let view = file.trim_end_matches(".sql");
+    for (view, _) in VIEWS {
         dumps.insert(
             view.to_string(),
             dump(&connection, view, &all_columns(&connection, view)),
         );
     }
-    for (file, sql) in QUERIES {
-        let name = format!("queries/{}", file.trim_end_matches(".sql"));
+    for (name, sql) in QUERIES {
+        let name = format!("queries/{name}");
         dumps.insert(name, dump_statement(&connection, sql, &[]));
     }
     let mut changed = Vec::new();

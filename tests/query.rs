@@ -23,8 +23,7 @@ fn the_questions_are_listed_with_their_titles() {
 #[test]
 fn every_question_can_be_asked_in_every_form() {
     let sandbox = demo();
-    for (file, _) in cc_etl::database::QUERIES {
-        let name = file.trim_end_matches(".sql");
+    for (name, _) in cc_etl::database::QUERIES {
         for format in ["table", "csv", "json", "jsonl", "markdown"] {
             let printed = sandbox.ok(&["query", name, "--format", format]);
             assert!(

@@ -48,70 +48,6 @@ select
     (select coalesce(max(message_id), 0) from messages),
     (select coalesce(max(api_response_id), 0) from api_responses);
 
--- name: delete_derived
--- Empties everything that is derived from the archive. A test sees to it that no table is forgotten here.
--- All of it is counted anew, so nothing needs to be noted.
-drop trigger if exists temp.message_updated;
-drop trigger if exists temp.tool_use_inserted;
-drop trigger if exists temp.tool_use_updated;
-drop trigger if exists temp.tool_use_deleted;
-drop trigger if exists temp.tool_result_updated;
-drop trigger if exists temp.file_change_inserted;
-drop trigger if exists temp.file_change_deleted;
-drop trigger if exists temp.response_updated;
-drop trigger if exists temp.response_deleted;
-drop trigger if exists temp.paste_inserted;
-drop trigger if exists temp.paste_deleted;
-drop trigger if exists temp.pasted_content_inserted;
-drop trigger if exists temp.file_backup_retired;
-drop trigger if exists temp.hint_retired;
-drop trigger if exists temp.session_hint_deleted;
-drop trigger if exists temp.agent_meta_deleted;
-update counted_rows set last_message_id = 0, last_api_response_id = 0;
-insert into search (search) values ('delete-all');
-update indexed_blocks set last_block_id = 0;
-delete from rejected_lines;
-delete from unknown_kinds;
-delete from sessions;
-delete from agents;
-delete from messages;
-delete from message_copies;
-delete from content_blocks;
-delete from tool_uses;
-delete from tool_use_copies;
-delete from tool_results;
-delete from file_changes;
-delete from git_operations;
-delete from web_requests;
-delete from events;
-delete from agent_links;
-delete from task_notifications;
-delete from file_backups;
-delete from history_prompts;
-delete from pasted_contents;
-delete from pastes;
-delete from todos;
-delete from tasks;
-delete from plans;
-delete from memory_notes;
-delete from tool_result_files;
-delete from agent_metas;
-delete from workflow_runs;
-delete from session_hints;
-delete from usage_statistics;
-delete from api_responses;
-delete from usage_lines;
-delete from model_aliases where origin = 'builtin';
-update projects set path = null, name = directory_name;
-delete from bi_session_days;
-delete from bi_days;
-delete from bi_tools;
-delete from bi_feedback;
-delete from bi_sessions;
-delete from response_parts;
-delete from tool_parts;
-delete from file_change_parts;
-
 -- name: forget_touched
 delete from touched_sessions;
 delete from told_sessions;
@@ -247,6 +183,14 @@ set last_message_id = 0, last_api_response_id = 0;
 -- name: record_session_values
 insert into told_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
 values (?1, ?2, ?3, ?4, ?5, ?6)
+
+-- name: reset_kept_tables
+-- What is derived in tables that an upgrade and a rebuild keep.
+delete from model_aliases
+where origin = 'builtin';
+
+update projects
+set path = null, name = directory_name;
 
 -- name: touch_all
 insert or ignore into touched_sessions (session_id)

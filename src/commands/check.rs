@@ -76,8 +76,8 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
         "archived versions match their running hashes",
         rewritten_versions(&connection),
     )?;
-    for (file, statement) in CHECKS {
-        report(file.trim_end_matches(".sql"), rows(&connection, statement))?;
+    for (name, statement) in CHECKS {
+        report(name, rows(&connection, statement))?;
     }
     if arguments.sources {
         report(

@@ -2,9 +2,9 @@
 
 use super::files::{open_private, sync_file, with_suffix};
 use super::refresh::refresh_views;
+use super::schema::{self, Kind, Statement};
 use super::{
-    APPLICATION_ID, CACHE_KIB, SCHEMA, SCHEMA_VERSION, VIEWS, connect, open_older, query_rows,
-    statements,
+    APPLICATION_ID, CACHE_KIB, SCHEMA_VERSION, VIEWS, connect, open_older, query_rows, statements,
 };
 use crate::error::{Error, Result};
 use crate::rows::ROW_TABLES;
@@ -183,9 +183,9 @@ pub(crate) fn check_references(connection: &Connection) -> Result<()> {
 /// Creates the tables and indexes of a stage that do not exist yet.
 pub(crate) fn create_stage(connection: &Connection, wanted: Stage) -> Result<()> {
     let present = names(connection)?;
-    for statement in schema_statements().filter(|statement| stage(statement) == wanted) {
-        if created(statement).is_some_and(|(_, name)| !present.contains(name)) {
-            connection.execute_batch(statement)?;
+    for statement in schema::statements().filter(|statement| stage(statement) == wanted) {
+        if !present.contains(statement.name) {
+            connection.execute_batch(statement.sql)?;
         }
     }
     Ok(())
@@ -202,44 +202,20 @@ pub(crate) fn names(connection: &Connection) -> Result<HashSet<String>> {
 pub(crate) fn create_index(connection: &Connection, name: &str) -> Result<()> {
     let mut find = connection.prepare("select 1 from sqlite_schema where name = ?1")?;
     if !find.exists([name])? {
-        let statement = schema_statements().find(|statement| is_index(statement, name));
-        connection.execute_batch(statement.expect("an index of the schema"))?;
+        let mut statements = schema::statements();
+        let statement = statements.find(|statement| statement.name == name);
+        connection.execute_batch(statement.expect("an index of the schema").sql)?;
     }
     Ok(())
 }
 
-fn is_index(statement: &str, name: &str) -> bool {
-    created(statement) == Some(("index", name))
-}
-
-/// The statements of the schema.
-pub(crate) fn schema_statements() -> impl Iterator<Item = &'static str> {
-    SCHEMA
-        .split_inclusive(";\n")
-        .filter(|statement| statement.contains("create "))
-}
-
-/// What a statement of the schema creates, a table or an index, and its name.
-pub(crate) fn created(statement: &str) -> Option<(&str, &str)> {
-    let line = statement.lines().find(|line| line.starts_with("create "))?;
-    let mut words = line
-        .split([' ', '('])
-        .skip(1)
-        .filter(|word| !["virtual", "unique"].contains(word));
-    Some((words.next()?, words.next()?))
-}
-
-fn stage(statement: &str) -> Stage {
-    let Some(("index", name)) = created(statement) else {
-        return Stage::Empty;
-    };
-    let table = statement
-        .split_once(" on ")
-        .and_then(|(_, rest)| rest.split(' ').next())
-        .unwrap_or_default();
-    if NEEDED_BY_LOADER.contains(&name) || SPARSE.contains(&name) {
+fn stage(statement: &Statement) -> Stage {
+    if statement.kind != Kind::Index
+        || NEEDED_BY_LOADER.contains(&statement.name)
+        || SPARSE.contains(&statement.name)
+    {
         Stage::Empty
-    } else if FILLED_BY_RESOLVE.contains(&table) {
+    } else if FILLED_BY_RESOLVE.contains(&statement.table) {
         Stage::Resolved
     } else {
         Stage::Loaded
@@ -249,6 +225,18 @@ fn stage(statement: &str) -> Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn indexes_and_tables_that_are_named_here_exist() {
+        let is_index = |name: &&str| {
+            schema::statements().any(|other| other.kind == Kind::Index && other.name == *name)
+        };
+        assert!(NEEDED_BY_LOADER.iter().chain(SPARSE).all(is_index));
+        assert!(
+            (FILLED_BY_RESOLVE.iter())
+                .all(|name| schema::tables().any(|other| other.name == *name))
+        );
+    }
 
     #[test]
     fn invalid_references_are_those_that_sqlite_finds() {

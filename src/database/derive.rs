@@ -46,7 +46,7 @@ pub fn derive(
                 return Err(error);
             }
             connection.execute_batch("rollback to derive; release derive")?;
-            let script = format!("sql/derive/{name}");
+            let script = format!("sql/derive/{name}.sql");
             return Ok(Some(Problem::new(script, error)));
         }
     }
@@ -62,7 +62,7 @@ fn run(connection: &Connection, name: &str, script: &str, filled: &mut Vec<Filli
         return Ok(());
     }
     connection.execute_batch(script)?;
-    if name == "30_touched_responses.sql" {
+    if name == "30_touched_responses" {
         load::judge_touched(connection)?;
     }
     Ok(())

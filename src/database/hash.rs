@@ -4,8 +4,8 @@
 //! becomes the unique columns of its row. The hash of a table is the sum of its rows' hashes, so that their order does not
 //! matter. Columns that describe the run and not the content (times of syncs, inodes, paths of homes) are omitted.
 
+use super::{VIEWS, schema};
 use crate::error::Result;
-use crate::schema_page;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::collections::BTreeMap;
@@ -62,14 +62,14 @@ pub fn tables(connection: &Connection) -> Result<Vec<TableHash>> {
 pub fn statements(connection: &Connection) -> Result<Vec<(String, String)>> {
     let schema = Schema::read(connection)?;
     let mut statements = schema.table_statements();
-    for (name, _) in schema_page::views() {
-        let columns = column(connection, "select name from pragma_table_info(?1)", &name)?;
+    for (name, _) in VIEWS {
+        let columns = column(connection, "select name from pragma_table_info(?1)", name)?;
         let values: Vec<String> = columns
             .iter()
             .map(|column| format!("{} as \"{column}\"", schema.view_value(column)))
             .collect();
         let statement = format!("select {} from \"{name}\" as t0", values.join(", "));
-        statements.push((name, statement));
+        statements.push((name.to_string(), statement));
     }
     Ok(statements)
 }
@@ -98,7 +98,7 @@ struct Table {
 impl Schema {
     fn read(connection: &Connection) -> Result<Schema> {
         let mut tables = BTreeMap::new();
-        for name in schema_page::tables().into_iter().map(|table| table.name) {
+        for name in schema::tables().map(|table| table.name.to_string()) {
             let mut table = Table {
                 columns: column(connection, "select name from pragma_table_info(?1)", &name)?,
                 ..Table::default()

@@ -22,15 +22,15 @@ pub struct Part {
 
 /// Tool calls per day. Can start when all calls and their results are settled.
 pub const TOOLS: Part = Part {
-    script: "71_tool_parts.sql",
-    needed_by: "74_bi_tools.sql",
+    script: "71_tool_parts",
+    needed_by: "74_bi_tools",
     tables: &["tool_parts", "file_change_parts"],
 };
 
 /// Costs per day. Can start when everything else is derived.
 pub const RESPONSES: Part = Part {
-    script: "72_response_parts.sql",
-    needed_by: "75_bi_days.sql",
+    script: "72_response_parts",
+    needed_by: "75_bi_days",
     tables: &["response_parts"],
 };
 
@@ -93,7 +93,7 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
         ))?;
     }
     for (name, script) in derive::ROLLUPS.scripts() {
-        if ["70_touched.sql", wanted].contains(&name) {
+        if ["70_touched", wanted].contains(&name) {
             reader.execute_batch(script)?;
         }
     }

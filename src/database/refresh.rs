@@ -1,8 +1,9 @@
 //! Updates the built-in prices, words and views, and records which of them the derived tables were derived with.
 
-use super::create::{created, names, schema_statements};
+use super::create::names;
 use super::embedded::DERIVE;
-use super::{SCHEMA, VIEWS, statements};
+use super::schema::{self, SCHEMA, is_same};
+use super::{VIEWS, statements};
 use crate::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -21,8 +22,10 @@ pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
         return Ok(false);
     }
     let present = names(connection)?;
-    let mut created = schema_statements().filter_map(created);
-    Ok(created.all(|(_, name)| present.contains(name)) && are_views_current(connection, VIEWS)?)
+    Ok(
+        schema::statements().all(|statement| present.contains(statement.name))
+            && are_views_current(connection, VIEWS)?,
+    )
 }
 
 /// A hash of the built-in prices and words. A row that the user deleted returns when the basis of the derived tables changes.
@@ -112,16 +115,11 @@ const RETIRED_VIEWS: &[&str] = &[];
 /// nothing, and so are views of the user.
 pub(crate) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> Result<()> {
     let present = our_views(connection)?;
-    for (name, sql) in &present {
-        if !wanted_views(views).any(|view| is_same_view(view, name, sql)) {
-            connection.execute_batch(&format!("drop view \"{}\"", name.replace('"', "\"\"")))?;
-        }
+    for (name, _) in present.iter().filter(|view| !is_one_of(view, views)) {
+        connection.execute_batch(&format!("drop view \"{}\"", name.replace('"', "\"\"")))?;
     }
-    for view in wanted_views(views) {
-        if !present
-            .iter()
-            .any(|(name, sql)| is_same_view(view, name, sql))
-        {
+    for view in views {
+        if !present.iter().any(|stored| is_one_of(stored, &[*view])) {
             connection.execute_batch(view.1)?;
         }
     }
@@ -131,18 +129,19 @@ pub(crate) fn refresh_views(connection: &Connection, views: &[(&str, &str)]) -> 
 /// Whether our views in the database match `views`.
 fn are_views_current(connection: &Connection, views: &[(&str, &str)]) -> Result<bool> {
     let present = our_views(connection)?;
-    let is_present = |view| {
-        let mut present = present.iter();
-        present.any(|(name, sql)| is_same_view(view, name, sql))
-    };
-    Ok(present.len() == views.len() && wanted_views(views).all(is_present))
+    Ok(present.len() == views.len() && present.iter().all(|view| is_one_of(view, views)))
+}
+
+/// Whether a view of the database is one of `views`.
+fn is_one_of((name, stored): &(String, String), views: &[(&str, &str)]) -> bool {
+    let mut views = views.iter();
+    views.any(|(other, sql)| other == name && is_same(sql, stored))
 }
 
 /// The views in the database that this or an older version created, with their statements.
 fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
-    let is_ours = |name: &str| {
-        wanted_views(VIEWS).any(|(other, _)| other == name) || RETIRED_VIEWS.contains(&name)
-    };
+    let is_ours =
+        |name: &str| VIEWS.iter().any(|(other, _)| *other == name) || RETIRED_VIEWS.contains(&name);
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'view'")?;
     let mut views = statement
@@ -152,22 +151,6 @@ fn our_views(connection: &Connection) -> Result<Vec<(String, String)>> {
         .collect::<rusqlite::Result<Vec<_>>>()?;
     views.retain(|(name, _)| is_ours(name));
     Ok(views)
-}
-
-/// The names of view files without extension, and their statements as SQLite stores them.
-fn wanted_views<'v>(
-    views: &'v [(&'v str, &'v str)],
-) -> impl Iterator<Item = (&'v str, &'v str)> + 'v {
-    views.iter().map(|(file, sql)| {
-        (
-            file.trim_end_matches(".sql"),
-            sql.trim_end().trim_end_matches(';'),
-        )
-    })
-}
-
-fn is_same_view(view: (&str, &str), name: &str, sql: &str) -> bool {
-    view.0 == name && view.1.eq_ignore_ascii_case(sql)
 }
 
 fn refresh_prices(connection: &Connection) -> Result<()> {

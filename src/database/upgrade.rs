@@ -4,8 +4,8 @@
 //! have. A new column of such a table must be nullable, have a default, or be listed in [`GAINED`]. The meaning of
 //! `archive_chunks` never changes.
 
-use super::create::{created, schema_statements};
 use super::refresh::refresh_views;
+use super::schema::{self, Kind, Statement, is_same};
 use super::statements as sql;
 use super::{SCHEMA_VERSION, VIEWS, schema_version};
 use crate::archive::{self, Hash};
@@ -49,16 +49,17 @@ pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {
     for name in RETIRED.iter().filter(|name| is_old(name)) {
         connection.execute_batch(&format!("drop table \"{name}\""))?;
     }
-    for (name, statement) in new_tables() {
+    let tables = schema::statements().filter(|statement| statement.kind != Kind::Index);
+    for Statement { name, sql, .. } in tables {
         if !KEPT.contains(&name) {
             connection.execute_batch(&format!("drop table if exists \"{name}\""))?;
-            connection.execute_batch(statement)?;
+            connection.execute_batch(sql)?;
             continue;
         }
         match old.iter().find(|(other, _)| other == name) {
-            None => connection.execute_batch(statement)?,
-            Some((_, text)) if is_same(text, statement) => {}
-            Some(_) => replace_kept(connection, name, statement)?,
+            None => connection.execute_batch(sql)?,
+            Some((_, stored)) if is_same(sql, stored) => {}
+            Some(_) => replace_kept(connection, name, sql)?,
         }
     }
     // The statements of the loader read the view search_texts.
@@ -102,14 +103,6 @@ fn escape_paths(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The tables of this schema, with their statements.
-fn new_tables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    schema_statements().filter_map(|statement| match created(statement)? {
-        ("table", name) => Some((name, statement)),
-        _ => None,
-    })
-}
-
 fn tables(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement =
         connection.prepare("select name, sql from sqlite_schema where type = 'table'")?;
@@ -130,20 +123,11 @@ fn drop_indexes_and_triggers(connection: &Connection) -> Result<Vec<String>> {
     let mut user_statements = Vec::new();
     for (kind, name, sql) in found {
         connection.execute_batch(&format!("drop {kind} \"{}\"", name.replace('"', "\"\"")))?;
-        if !is_older
-            && !schema_statements().any(|statement| created(statement) == Some((&*kind, &*name)))
-        {
+        if !is_older && !schema::statements().any(|statement| statement.name == name) {
             user_statements.push(sql);
         }
     }
     Ok(user_statements)
-}
-
-/// Whether a table's statement, as SQLite stores it, is this one.
-fn is_same(kept: &str, statement: &str) -> bool {
-    let start = statement.find("create table").unwrap_or(0);
-    let statement = statement[start..].trim_end().trim_end_matches(';');
-    kept.eq_ignore_ascii_case(statement)
 }
 
 /// Replaces a table by a new definition, and copies its rows.
@@ -185,8 +169,9 @@ mod tests {
 
     #[test]
     fn the_schema_has_all_kept_tables() {
-        let names: Vec<&str> = new_tables().map(|(name, _)| name).collect();
-        assert!(names.contains(&"messages") && names.contains(&"search"));
+        let names: Vec<&str> = schema::statements()
+            .map(|statement| statement.name)
+            .collect();
         assert!(KEPT.iter().all(|name| names.contains(name)));
         assert!(RETIRED.iter().all(|name| !names.contains(name)));
     }

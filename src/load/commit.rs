@@ -92,7 +92,7 @@ impl<'c> Loader<Statements<'c>> {
         create_stage(connection, Stage::Empty)?;
         // Keys begin at 1, as in a first sync.
         loader.keys = loader.store.read_keys()?;
-        connection.execute_batch(sql::DELETE_DERIVED)?;
+        connection.execute_batch(sql::RESET_KEPT_TABLES)?;
         loader.commit.begins_empty = true;
         loader.commit.is_unchecked = true;
         Ok(loader)
