@@ -4,7 +4,7 @@
 //! over, [`BulkFile::insert`] adds rows, [`BulkFile::finish`] builds the indexes and leaves a database that SQLite opens as if it
 //! had written all of it. The format is documented and stable: <https://sqlite.org/fileformat2.html>.
 //!
-//! **This module knows nothing of the program around it**, neither tables nor rows nor errors, and uses no other module.
+//! **This module knows nothing of the program around it**, neither its tables nor its errors, and uses no other module.
 //!
 //! **It refuses what it cannot write exactly**, with [`Error::Refused`]; the caller then uses statements, which are slower and
 //! never wrong. [`BulkFile::open`] refuses before anything is written:
@@ -14,15 +14,15 @@
 //! - a table that is not empty, is virtual or `without rowid`, is not `strict`, or has triggers, generated columns, a collation, a
 //!   conflict clause or `autoincrement`;
 //! - a column without a value that has a default or must not be NULL;
-//! - a check constraint other than `column in (literals)` of a text or integer column;
-//! - an index with an expression, a descending or collated column, a column that is neither text nor integer, or a condition that
-//!   is not made of `column is null`, `column is not null`, `column = literal` and `column in (literals)`, joined by `and`.
+//! - an index with an expression, a descending or collated column, or a column that is neither text nor integer;
+//! - a check constraint that is not one of `column is null`, `column is not null`, `column = literal` and `column in (literals)`,
+//!   with literals of the column's type, text or integer; a condition of a partial index that is not made of these, joined by `and`.
 //!
 //! [`BulkFile::insert`] refuses a value that violates a constraint or that SQLite would convert in a way that is not repeated
 //! here, a row larger than SQLite allows, and a rowid that is not greater than the one before. [`BulkFile::finish`] refuses two
-//! rows with one key in a unique index. After either the file is no database and is to be deleted.
+//! rows with the same key in a unique index. After either, the file is incomplete and must be deleted.
 //!
-//! **What the caller has to see to:** nobody else has the database open, and references are true: foreign keys are not checked.
+//! **What the caller must guarantee:** nobody else has the database open, and references are valid: foreign keys are not checked.
 
 mod btree;
 mod constraint;
