@@ -61,7 +61,10 @@ fn failures(first: u64, count: u64) -> BTreeMap<Kind, Vec<u64>> {
                 println!("{number} of {count} homes");
             }
             let seed = first + number;
-            failures.extend(failures_of(seed).map(|kind| (kind, seed)));
+            for (leg, what) in failures_of(seed) {
+                println!("seed {seed}, {}: {what}", LEGS[leg].0);
+                failures.push(((leg, what), seed));
+            }
         }
     };
     let all: Vec<(Kind, u64)> = std::thread::scope(|scope| {
@@ -77,20 +80,18 @@ fn failures(first: u64, count: u64) -> BTreeMap<Kind, Vec<u64>> {
     failures
 }
 
-fn failures_of(seed: u64) -> impl Iterator<Item = Kind> {
+fn failures_of(seed: u64) -> Vec<Kind> {
     let case = Case::new(seed);
     let ways = Ways::of(&case);
     let legs = LEGS.iter().enumerate();
-    let failures: Vec<Kind> = legs
-        .filter_map(|(number, leg)| Some((number, leg.1(&ways).err()?.what)))
-        .collect();
-    failures.into_iter()
+    legs.filter_map(|(number, leg)| Some((number, leg.1(&ways).err()?.what)))
+        .collect()
 }
 
-/// Prints the smallest home that fails as this seed does.
+/// Prints the smallest home found that fails as this seed does.
 fn tell((leg, what): &Kind, seed: u64) {
     let leg = &LEGS[*leg];
-    println!("seed {seed}, {}: {what}", leg.0);
+    println!("\nseed {seed}, {}: {what}", leg.0);
     match minimize::minimized(Case::new(seed), leg, what) {
         Some((smallest, failure)) => {
             println!("{}\n{}", failure.details, minimize::told(&smallest));
