@@ -3,5 +3,6 @@
 -- :limit - rows to show; 20 without it
 select path, generation, line_count, message_count, copy_count, event_count, rejected_line_count, blank_line_count, difference
 from import_accounting
-order by rejected_line_count + abs(difference) desc, line_count desc, path, generation
+order by
+    rejected_line_count + abs(difference) desc, line_count desc, path, generation, message_count, copy_count, event_count
 limit coalesce(nullif(:limit, ''), 20);

@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// What was not as it must be: a title, by which the minimizer knows it again, and the rest.
+#[derive(Clone)]
 pub struct Failure {
     pub what: String,
     pub details: String,
@@ -40,10 +41,11 @@ pub const LEGS: &[Leg] = &[
 /// A case and what one clean sync makes of it.
 pub struct Ways<'a> {
     case: &'a Case,
-    clean: OnceCell<Result<Content, String>>,
+    clean: OnceCell<Result<Content, Failure>>,
 }
 
-/// The rows of every table and every view, and the words of the search index. Keys are replaced by what they stand for.
+/// The rows of every table and every view and the words of the search index, sorted, with keys replaced by what they stand
+/// for; and what the questions that ship with the program answer, in its order.
 type Content = BTreeMap<String, Vec<String>>;
 
 impl Ways<'_> {
@@ -59,14 +61,12 @@ impl Ways<'_> {
         let made = || {
             let home = Home::new(self.case);
             home.write_all(0);
-            home.sync(&["--threads", "1"])
-                .and_then(|()| home.content())
-                .map_err(|failure| failure.what)
+            home.sync(&["--threads", "1"]).and_then(|()| home.content())
         };
-        match self.clean.get_or_init(made) {
-            Ok(content) => Ok(content),
-            Err(what) => Err(failure(what, String::new())),
-        }
+        self.clean
+            .get_or_init(made)
+            .as_ref()
+            .map_err(Failure::clone)
     }
 }
 
@@ -443,14 +443,17 @@ fn same_bytes(out: &Path, file: &File, expected: &[u8]) -> Outcome {
     }
 }
 
-/// The rows of one sorted list that the other one has not.
+/// The rows of one list that the other one has not.
 fn difference<'a>(rows: &'a [String], others: &[String]) -> Vec<&'a String> {
-    let mut others = others.iter().peekable();
+    let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
+    for other in others {
+        *counts.entry(other).or_default() += 1;
+    }
     let mut missing = Vec::new();
     for row in rows {
-        while others.next_if(|other| *other < row).is_some() {}
-        if others.next_if(|other| *other == row).is_none() {
-            missing.push(row);
+        match counts.get_mut(row) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => missing.push(row),
         }
     }
     missing
@@ -465,6 +468,9 @@ fn content(connection: &mut Connection) -> cc_etl::error::Result<Content> {
     for (name, statement) in hash::statements(connection)? {
         content.insert(name, sorted_rows(connection, &statement)?);
     }
+    for (name, statement) in database::QUERIES {
+        content.insert(format!("the query {name}"), rows(connection, statement)?);
+    }
     connection.execute_batch(
         "create virtual table temp.words using fts5vocab('main', 'search', 'instance')",
     )?;
@@ -475,9 +481,16 @@ fn content(connection: &mut Connection) -> cc_etl::error::Result<Content> {
 }
 
 fn sorted_rows(connection: &Connection, statement: &str) -> cc_etl::error::Result<Vec<String>> {
+    let mut rows = rows(connection, statement)?;
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+fn rows(connection: &Connection, statement: &str) -> cc_etl::error::Result<Vec<String>> {
     let mut statement = connection.prepare(statement)?;
     let names: Vec<String> = statement.column_names().map(ToString::to_string).collect();
-    let mut rows = statement.query([])?;
+    // Parameters that are not set are NULL.
+    let mut rows = statement.raw_query();
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let mut line = String::new();
@@ -493,6 +506,5 @@ fn sorted_rows(connection: &Connection, statement: &str) -> cc_etl::error::Resul
         }
         found.push(line);
     }
-    found.sort_unstable();
     Ok(found)
 }
