@@ -2,14 +2,9 @@
 -- rest. Without it SQLite may read a whole table for a sync of a few lines.
 
 -- Every session that a line names has a row.
-insert into new_sessions (session_id)
-select touched_sessions.session_id
-from touched_sessions
-where not exists (select 1 from sessions where sessions.session_id = touched_sessions.session_id);
-
-insert into sessions (session_id)
+insert or ignore into sessions (session_id)
 select session_id
-from new_sessions;
+from touched_sessions;
 
 -- A session that another one names may be new: what names it is looked at again.
 insert or ignore into touched_sessions (session_id)

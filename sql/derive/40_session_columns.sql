@@ -5,8 +5,21 @@ from touched_sessions
 cross join sessions using (session_id)
 where sessions.project_id is not null;
 
-create temp table last_events as
-select session_id, type, payload_json
+create temp table event_values as
+select
+    session_id,
+    max(case type when 'custom-title' then nullif(json_extract(payload_json, '$.customTitle'), '') end) as custom_title,
+    max(case type when 'ai-title' then nullif(json_extract(payload_json, '$.aiTitle'), '') end) as ai_title,
+    max(case type when 'agent-name' then json_extract(payload_json, '$.agentName') end) as agent_name,
+    max(case type when 'agent-color' then json_extract(payload_json, '$.agentColor') end) as agent_color,
+    max(case type when 'agent-setting' then json_extract(payload_json, '$.agentSetting') end) as agent_setting,
+    max(case type when 'tag' then nullif(json_extract(payload_json, '$.tag'), '') end) as tag,
+    max(case type when 'last-prompt' then json_extract(payload_json, '$.lastPrompt') end) as last_prompt,
+    max(case type when 'mode' then json_extract(payload_json, '$.mode') end) as mode,
+    max(case type when 'permission-mode' then json_extract(payload_json, '$.permissionMode') end) as permission_mode,
+    max(case type when 'relocated' then json_extract(payload_json, '$.relocatedCwd') end) as relocated_cwd,
+    max(case type when 'continued-in' then json_extract(payload_json, '$.continuedInSessionId') end) as continued_in,
+    max(case type when 'worktree-state' then payload_json -> '$.worktreeSession' end) as worktree_json
 from (
     select
         events.session_id, events.type, events.payload_json,
@@ -26,9 +39,8 @@ from (
         'permission-mode', 'worktree-state', 'relocated', 'continued-in'
     )
 )
-where place = 1;
-
-create index temp.last_events_by_session on last_events (session_id, type);
+where place = 1
+group by session_id;
 
 -- A summary belongs to the session that holds its leaf, in whatever file it was written.
 create temp table session_summaries as
@@ -50,8 +62,6 @@ from (
 )
 where place = 1;
 
-create index temp.session_summaries_by_session on session_summaries (session_id);
-
 -- What an index or another program says of a session.
 create temp table hints as
 select session_id, custom_title, summary
@@ -72,128 +82,51 @@ from (
 )
 where place = 1;
 
-create index temp.hints_by_session on hints (session_id);
+-- Where a session has no value yet, and no message that is new or changed has one, its messages are not read for it.
+-- Messages that changed since they were loaded have their values noted here, the others by the loader.
+update touched_sessions
+set
+    has_git_branch = max(touched_sessions.has_git_branch, changed.has_git_branch),
+    has_version = max(touched_sessions.has_version, changed.has_version),
+    has_entrypoint = max(touched_sessions.has_entrypoint, changed.has_entrypoint),
+    has_slug = max(touched_sessions.has_slug, changed.has_slug)
+from (
+    select
+        messages.session_id,
+        max(messages.git_branch is not null) as has_git_branch,
+        max(messages.version is not null) as has_version,
+        max(messages.entrypoint is not null) as has_entrypoint,
+        max(messages.slug is not null) as has_slug
+    from touched_messages
+    cross join messages using (message_id)
+    group by messages.session_id
+) as changed
+where changed.session_id = touched_sessions.session_id;
 
--- What messages that are new, or changed, say. Where a session has no value yet, no other message of it can have one: they
--- need not be read again. Of a new session all messages are new.
-create temp table new_values as
-select session_id, has_git_branch, has_version, has_entrypoint, has_slug
-from told_sessions -- where there are some, they are all that there are
-union all
-select session_id, 1, 1, 1, 1
-from new_sessions
-where not exists (select 1 from told_sessions)
-union all
-select touched_sessions.session_id, 1, 1, 1, 1 -- also of one that only events have named so far
-from counted_rows
-cross join touched_sessions
-where counted_rows.last_message_id = 0
-    and not exists (select 1 from told_sessions)
-union all
-select
-    messages.session_id, max(messages.git_branch is not null), max(messages.version is not null),
-    max(messages.entrypoint is not null), max(messages.slug is not null)
-from counted_rows
-cross join messages not indexed
-where counted_rows.last_message_id > 0
-    and messages.message_id > counted_rows.last_message_id
-    and messages.session_id is not null
-group by messages.session_id
-union all
-select
-    messages.session_id, messages.git_branch is not null, messages.version is not null, messages.entrypoint is not null,
-    messages.slug is not null
-from touched_messages
-cross join messages using (message_id)
-where messages.session_id is not null;
-
-create index temp.new_values_by_session on new_values (session_id);
-
--- Sessions with messages of others in their files.
-create temp table new_guests as
-select session_id
-from told_sessions
-where has_guests
-union
-select files.session_id
-from (select last_message_id from counted_rows where not exists (select 1 from told_sessions)) as untold
-cross join messages not indexed
-cross join files using (file_id)
-where messages.message_id > untold.last_message_id
-    and files.kind = 'session'
-    and files.session_id <> messages.session_id
-union
-select files.session_id
-from touched_messages
-cross join messages using (message_id)
-cross join files using (file_id)
-where files.kind = 'session'
-    and files.session_id <> messages.session_id
-union
-select files.session_id -- the file may have been there before its session
-from counted_rows
-cross join new_sessions
-cross join files on files.session_id = new_sessions.session_id
-cross join messages on messages.file_id = files.file_id
-where counted_rows.last_message_id > 0
-    and files.kind = 'session'
-    and files.session_id <> messages.session_id;
+update touched_sessions
+set has_guests = 1
+where session_id in (
+    select files.session_id
+    from touched_messages
+    cross join messages using (message_id)
+    cross join files using (file_id)
+    where files.kind = 'session'
+        and files.session_id <> messages.session_id
+);
 
 update sessions
 set
-    custom_title = coalesce(
-        (
-            select nullif(json_extract(payload_json, '$.customTitle'), '')
-            from last_events
-            where last_events.session_id = sessions.session_id and type = 'custom-title'
-        ),
-        (select custom_title from hints where hints.session_id = sessions.session_id)
-    ),
-    ai_title = (
-        select nullif(json_extract(payload_json, '$.aiTitle'), '')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'ai-title'
-    ),
-    summary = coalesce(
-        (select summary from session_summaries where session_summaries.session_id = sessions.session_id),
-        (select summary from hints where hints.session_id = sessions.session_id)
-    ),
-    agent_name = (
-        select json_extract(payload_json, '$.agentName')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'agent-name'
-    ),
-    agent_color = (
-        select json_extract(payload_json, '$.agentColor')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'agent-color'
-    ),
-    agent_setting = (
-        select json_extract(payload_json, '$.agentSetting')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'agent-setting'
-    ),
-    tag = (
-        select nullif(json_extract(payload_json, '$.tag'), '')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'tag'
-    ),
-    last_prompt = (
-        select json_extract(payload_json, '$.lastPrompt')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'last-prompt'
-    ),
-    mode = (
-        select json_extract(payload_json, '$.mode')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'mode'
-    ),
+    custom_title = coalesce(event_values.custom_title, hints.custom_title),
+    ai_title = event_values.ai_title,
+    summary = coalesce(session_summaries.summary, hints.summary),
+    agent_name = event_values.agent_name,
+    agent_color = event_values.agent_color,
+    agent_setting = event_values.agent_setting,
+    tag = event_values.tag,
+    last_prompt = event_values.last_prompt,
+    mode = event_values.mode,
     permission_mode = coalesce(
-        (
-            select json_extract(payload_json, '$.permissionMode')
-            from last_events
-            where last_events.session_id = sessions.session_id and type = 'permission-mode'
-        ),
+        event_values.permission_mode,
         (
             select permission_mode
             from messages indexed by messages_with_mode
@@ -202,87 +135,51 @@ set
             limit 1
         )
     ),
-    relocated_cwd = (
-        select json_extract(payload_json, '$.relocatedCwd')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'relocated'
-    ),
-    worktree_path = (
-        select json_extract(payload_json, '$.worktreeSession.worktreePath')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'worktree-state'
-    ),
-    worktree_name = (
-        select json_extract(payload_json, '$.worktreeSession.worktreeName')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'worktree-state'
-    ),
-    worktree_branch = (
-        select json_extract(payload_json, '$.worktreeSession.worktreeBranch')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'worktree-state'
-    ),
-    original_cwd = (
-        select json_extract(payload_json, '$.worktreeSession.originalCwd')
-        from last_events
-        where last_events.session_id = sessions.session_id and type = 'worktree-state'
-    ),
+    relocated_cwd = event_values.relocated_cwd,
+    worktree_path = json_extract(event_values.worktree_json, '$.worktreePath'),
+    worktree_name = json_extract(event_values.worktree_json, '$.worktreeName'),
+    worktree_branch = json_extract(event_values.worktree_json, '$.worktreeBranch'),
+    original_cwd = json_extract(event_values.worktree_json, '$.originalCwd'),
     continued_in_session_id = (
-        select target.session_id
-        from last_events
-        join sessions as target
-            on target.session_id = json_extract(last_events.payload_json, '$.continuedInSessionId')
-        where last_events.session_id = sessions.session_id and last_events.type = 'continued-in'
-    )
-where session_id in (select session_id from touched_sessions);
-
-update sessions
-set
+        select target.session_id from sessions as target where target.session_id = event_values.continued_in
+    ),
     started_at = (select min(sent_at) from messages where messages.session_id = sessions.session_id),
     ended_at = (select max(sent_at) from messages where messages.session_id = sessions.session_id),
     version = case
-        when sessions.version is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_version)
-            then (
-                select version
-                from messages
-                where messages.session_id = sessions.session_id and version is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
+        when sessions.version is not null or touched_sessions.has_version then (
+            select version
+            from messages
+            where messages.session_id = sessions.session_id and version is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
     end,
     git_branch = case
-        when sessions.git_branch is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_git_branch)
-            then (
-                select git_branch
-                from messages
-                where messages.session_id = sessions.session_id and git_branch is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
+        when sessions.git_branch is not null or touched_sessions.has_git_branch then (
+            select git_branch
+            from messages
+            where messages.session_id = sessions.session_id and git_branch is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
     end,
     slug = case
-        when sessions.slug is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_slug)
-            then (
-                select slug
-                from messages
-                where messages.session_id = sessions.session_id and slug is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
+        when sessions.slug is not null or touched_sessions.has_slug then (
+            select slug
+            from messages
+            where messages.session_id = sessions.session_id and slug is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
     end,
     entrypoint = case
-        when sessions.entrypoint is not null
-            or exists (select 1 from new_values where new_values.session_id = sessions.session_id and has_entrypoint)
-            then (
-                select entrypoint
-                from messages
-                where messages.session_id = sessions.session_id and entrypoint is not null
-                order by sent_at desc, uuid desc
-                limit 1
-            )
+        when sessions.entrypoint is not null or touched_sessions.has_entrypoint then (
+            select entrypoint
+            from messages
+            where messages.session_id = sessions.session_id and entrypoint is not null
+            order by sent_at desc, uuid desc
+            limit 1
+        )
     end,
     session_kind = (
         select session_kind
@@ -363,10 +260,7 @@ set
             where files.session_id = sessions.session_id
                 and files.kind = 'session'
                 and messages.session_id <> sessions.session_id
-                and (
-                    sessions.resumed_from_session_id is not null
-                    or sessions.session_id in (select session_id from new_guests)
-                )
+                and (sessions.resumed_from_session_id is not null or touched_sessions.has_guests)
             union all
             select message_copies.session_id, files.path, message_copies.byte_offset
             from files
@@ -403,7 +297,11 @@ set
             limit 1
         )
     )
-where session_id in (select session_id from touched_sessions);
+from touched_sessions
+left join event_values using (session_id)
+left join session_summaries using (session_id)
+left join hints using (session_id)
+where sessions.session_id = touched_sessions.session_id;
 
 -- A session without a title is called by the first line of what was said first.
 update sessions
@@ -414,8 +312,6 @@ set title = coalesce(
 )
 where session_id in (select session_id from touched_sessions);
 
-drop table new_guests;
-drop table new_values;
 drop table hints;
 drop table session_summaries;
-drop table last_events;
+drop table event_values;

@@ -22,13 +22,12 @@ order by 1;
 
 -- name: create_touched
 -- What changed since the references were last resolved.
-create temp table if not exists touched_sessions (session_id text primary key) without rowid;
-create temp table if not exists told_sessions ( -- of a new database: what the messages of each session tell
+create temp table if not exists touched_sessions (
     session_id text primary key,
-    has_git_branch integer, has_version integer, has_entrypoint integer, has_slug integer,
-    has_guests integer -- its file has messages of others
+    has_git_branch integer default 0, has_version integer default 0, has_entrypoint integer default 0,
+    has_slug integer default 0, -- whether a message that is new or changed has one
+    has_guests integer default 0 -- whether such a message stands in the file of the session and is of another one
 ) without rowid;
-create temp table if not exists new_sessions (session_id text primary key) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
@@ -50,8 +49,6 @@ select
 
 -- name: forget_touched
 delete from touched_sessions;
-delete from told_sessions;
-delete from new_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
 delete from touched_pastes;
@@ -180,10 +177,6 @@ set last_block_id = 0;
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;
 
--- name: record_session_values
-insert into told_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
-values (?1, ?2, ?3, ?4, ?5, ?6)
-
 -- name: reset_kept_tables
 -- What is derived in tables that an upgrade and a rebuild keep.
 delete from model_aliases
@@ -193,8 +186,8 @@ update projects
 set path = null, name = directory_name;
 
 -- name: touch_all
-insert or ignore into touched_sessions (session_id)
-select session_id
+insert or replace into touched_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
+select session_id, 1, 1, 1, 1, 1
 from sessions;
 
 insert or ignore into touched_responses (api_response_id)
@@ -216,8 +209,15 @@ insert or ignore into touched_responses (api_response_id)
 values (?1)
 
 -- name: touch_session
-insert or ignore into touched_sessions (session_id)
-values (?1)
+insert into touched_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
+values (?1, ?2, ?3, ?4, ?5, ?6)
+on conflict (session_id) do update
+set
+    has_git_branch = max(has_git_branch, excluded.has_git_branch),
+    has_version = max(has_version, excluded.has_version),
+    has_entrypoint = max(has_entrypoint, excluded.has_entrypoint),
+    has_slug = max(has_slug, excluded.has_slug),
+    has_guests = max(has_guests, excluded.has_guests)
 
 -- name: touch_tool_use
 insert or ignore into touched_tool_uses (tool_use_id)

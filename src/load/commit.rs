@@ -62,17 +62,6 @@ impl<'c> Loader<Statements<'c>> {
         let mut loader = Loader::new(connection)?;
         loader.begin()?;
         connection.execute_batch(sql::RESET_WATERMARKS)?;
-        let mut record = connection.prepare(sql::RECORD_SESSION_VALUES)?;
-        for (session_id, values) in &written.deferred.sessions {
-            record.execute((
-                session_id,
-                values.git_branch,
-                values.version,
-                values.entrypoint,
-                values.slug,
-                values.guests,
-            ))?;
-        }
         loader.commit.is_unchecked = true;
         loader.commit.is_new = true;
         loader.commit.begins_empty = true;
@@ -300,8 +289,16 @@ impl Deferred {
             store.execute(sql::RETIRE_FILE_VERSIONS, [file_id])?;
         }
         self.unknown_kinds.flush(store)?;
-        for session_id in self.sessions.keys() {
-            store.execute(sql::TOUCH_SESSION, [session_id])?;
+        for (session_id, values) in &self.sessions {
+            let touched = params![
+                session_id,
+                values.git_branch,
+                values.version,
+                values.entrypoint,
+                values.slug,
+                values.guests
+            ];
+            store.execute(sql::TOUCH_SESSION, touched)?;
         }
         for session_id in &self.known_sessions {
             store.execute(sql::TOUCH_KNOWN_SESSION, [session_id])?;
