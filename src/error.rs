@@ -1,6 +1,5 @@
 //! The two kinds of error: [`Error`] ends the run, a [`Problem`] costs one file or folder and the run goes on.
 
-use crate::database::folder_of;
 use crate::failures::Failure;
 use crate::sqlite_bulk;
 use crate::terminal::byte_size;
@@ -195,7 +194,7 @@ impl From<rusqlite::Error> for Error {
 fn free_bytes(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
-        let system = rustix::fs::statvfs(folder_of(path)).ok()?;
+        let system = rustix::fs::statvfs(crate::database::folder_of(path)).ok()?;
         Some(system.f_bavail.saturating_mul(system.f_frsize))
     }
     #[cfg(not(unix))]

@@ -339,7 +339,7 @@ fn compare_with_rebuild(
         Ok(folder) => folder,
         Err(error) => return (Err(error), Ok(Vec::new())),
     };
-    let copy = folder.0.path().join("copy.db");
+    let copy = folder.1.path().join("copy.db");
     let copied = copy_to(connection, &copy);
     match copied {
         Ok(copied) => (
@@ -351,16 +351,16 @@ fn compare_with_rebuild(
 }
 
 /// A private folder for the copy, and the lock that marks it as used. It is next to the database, to be on the same disk.
-fn working_folder(path: &Path) -> Result<(TempDir, File)> {
+fn working_folder(path: &Path) -> Result<(File, TempDir)> {
     const PREFIX: &str = ".cc-etl-check-";
     let parent = database::folder_of(path);
     database::remove_leftovers(parent, PREFIX.as_ref());
     let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
     let folder = folder.map_err(Error::io(path))?;
     let used = File::create(folder.path().join(database::USED))
-        .and_then(|used| database::mark_as_used(&used).map(|()| used))
+        .and_then(|used| used.lock().map(|()| used))
         .map_err(Error::io(folder.path()))?;
-    Ok((folder, used))
+    Ok((used, folder))
 }
 
 fn copy_to(connection: &Connection, copy: &Path) -> Result<Connection> {

@@ -430,12 +430,23 @@ impl Home {
     fn new(root: &Path, found: Discovery, is_complete: bool) -> Result<Home> {
         let root = fs::canonicalize(root).map_err(Error::io(root))?;
         Ok(Home {
-            name: root.display().to_string(),
+            name: plain_path(&root.display().to_string()),
             root,
             found,
             is_complete,
             _folder: None,
         })
+    }
+}
+
+/// A path as people write it: on Windows a real path begins with `\\?\`.
+fn plain_path(path: &str) -> String {
+    match path.strip_prefix(r"\\?\") {
+        Some(rest) if rest.get(1..2) == Some(":") => rest.to_string(),
+        Some(rest) => rest
+            .strip_prefix(r"UNC\")
+            .map_or(path.to_string(), |share| format!(r"\\{share}")),
+        None => path.to_string(),
     }
 }
 
@@ -752,6 +763,18 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_real_path_of_windows_is_stored_as_people_write_it() {
+        for (real, plain) in [
+            (r"\\?\C:\Users\a\.claude", r"C:\Users\a\.claude"),
+            (r"\\?\UNC\server\share\.claude", r"\\server\share\.claude"),
+            (r"\\?\Volume{1}\.claude", r"\\?\Volume{1}\.claude"),
+            ("/home/a/.claude", "/home/a/.claude"),
+        ] {
+            assert_eq!(plain_path(real), plain);
+        }
+    }
 
     #[test]
     fn a_database_that_cannot_be_filled_page_by_page_is_filled_by_statements() {

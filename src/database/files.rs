@@ -111,8 +111,8 @@ pub fn open_private(path: &Path, options: &mut OpenOptions) -> std::io::Result<F
     options.open(path)
 }
 
-/// Locks a temporary file, so that [`remove_leftovers`] of another process keeps it. On Windows an open file cannot be removed
-/// anyway, and the lock would block SQLite.
+/// Locks a temporary file that SQLite writes, so that [`remove_leftovers`] of another process keeps it. On Windows a file that
+/// SQLite has open cannot be removed anyway, and the lock would block SQLite.
 pub fn mark_as_used(file: &File) -> std::io::Result<()> {
     match cfg!(unix) {
         true => file.lock(),
@@ -148,8 +148,9 @@ fn is_unused(file: &Path) -> bool {
 
 /// Flushes a file to disk.
 pub fn sync_file(path: &Path) -> Result<()> {
-    File::open(path)
-        .and_then(|file| file.sync_all())
+    // Windows flushes only what is open for writing.
+    let file = OpenOptions::new().write(true).open(path);
+    file.and_then(|file| file.sync_all())
         .map_err(Error::io(path))
 }
 

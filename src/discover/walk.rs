@@ -3,7 +3,7 @@
 //! A link can point to any file of the machine, and files that are read are archived. So it follows only links to files and
 //! folders that are read anyway under their own names, and links in place of `projects` or a project's folder.
 
-use super::{Discovery, Reading, Stat, classify, is_read, portable};
+use super::{Discovery, Reading, classify, is_read, portable};
 use crate::error::Problem;
 use rayon::Scope;
 use std::collections::HashSet;
@@ -33,9 +33,9 @@ struct Found {
     links: Vec<(PathBuf, PathBuf)>,
     /// The real and relative paths of the home, and of project folders outside of it.
     roots: Vec<(PathBuf, PathBuf)>,
-    /// The device and inode of each listed folder, once a link to a folder is followed: a link to one of them is a cycle or a
+    /// What tells each listed folder from others, once a link to a folder is followed: a link to one of them is a cycle or a
     /// second name.
-    listed: Option<HashSet<(i64, i64)>>,
+    listed: Option<HashSet<Identity>>,
 }
 
 const NO_PANIC: &str = "no thread panics while it holds the lock";
@@ -61,7 +61,11 @@ impl Walk {
                 }
                 // Relative to the open folder, which is faster than by the whole path.
                 Ok(kind) if kind.is_file() => {
-                    let metadata = entry.metadata();
+                    // On Windows a folder knows the size of an open file only when it is closed.
+                    let metadata = match cfg!(windows) {
+                        true => fs::metadata(&absolute),
+                        false => entry.metadata(),
+                    };
                     listing.discovery.file(absolute, &relative, metadata);
                 }
                 Ok(kind) if kind.is_symlink() && is_read(&relative) => {
@@ -124,10 +128,8 @@ impl Walk {
     /// Whether a folder was not listed yet. Without links every folder has one name.
     fn is_new(&self, absolute: &Path) -> bool {
         match &mut self.lock().listed {
-            Some(listed) if cfg!(unix) => {
-                identity(absolute).is_none_or(|folder| listed.insert(folder))
-            }
-            _ => true,
+            Some(listed) => identity(absolute).is_none_or(|folder| listed.insert(folder)),
+            None => true,
         }
     }
 
@@ -176,8 +178,20 @@ impl Found {
     }
 }
 
-/// The device and inode of a folder.
-fn identity(folder: &Path) -> Option<(i64, i64)> {
-    let stat = Stat::of(&fs::metadata(folder).ok()?);
-    Some((stat.device, stat.inode))
+/// What tells a folder from others: its device and inode.
+#[cfg(unix)]
+type Identity = (i64, i64);
+
+/// What tells a folder from others: its real path.
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+fn identity(folder: &Path) -> Option<Identity> {
+    #[cfg(unix)]
+    {
+        let stat = super::Stat::of(&fs::metadata(folder).ok()?);
+        Some((stat.device, stat.inode))
+    }
+    #[cfg(not(unix))]
+    fs::canonicalize(folder).ok()
 }
