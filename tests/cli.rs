@@ -583,3 +583,20 @@ fn a_database_is_a_path_and_never_a_uri() {
     found.retain(|name| !name.ends_with("-shm") && !name.ends_with("-wal"));
     assert_eq!(found, expected.concat());
 }
+
+#[test]
+fn the_summary_counts_every_message_and_copy() {
+    let sandbox = Sandbox::new();
+    let summary = sandbox.ok(&["sync", "--demo", "--json"]);
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    for (name, table) in [("messages", "messages"), ("copies", "message_copies")] {
+        let count = sandbox.count(&format!("select count(*) from {table}"));
+        assert!(count > 0);
+        assert_eq!(summary[name], count, "{name}");
+    }
+    let run = "select message_count || ' ' || copy_count from sync_runs";
+    assert_eq!(
+        sandbox.query(run),
+        [format!("{} {}", summary["messages"], summary["copies"])]
+    );
+}

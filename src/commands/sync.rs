@@ -215,10 +215,13 @@ fn sync(
     again.read(replaced, &mut loader, report)?;
 
     progress.message("indexing");
-    report.counts = loader.counts.clone();
     let shared = pages.filter(|_| pipeline.is_parallel());
     let shared = shared.map(|building| (building, &pipeline));
-    loader.finish_with(shared, |connection| report.record(connection))?;
+    // Lines that were deferred are only counted by then.
+    loader.finish_with(shared, |connection, counts| {
+        report.counts = counts.clone();
+        report.record(connection)
+    })?;
     report.failures = std::mem::take(&mut loader.failures);
     report.all_rejected = count_rejected(&target.connection)?;
     drop(loader);

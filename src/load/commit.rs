@@ -99,7 +99,7 @@ impl<'c> Loader<Statements<'c>> {
     /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
     /// of it or nothing.
     pub fn finish(&mut self) -> Result<()> {
-        self.finish_with(None, |_| Ok(()))
+        self.finish_with(None, |_, _| Ok(()))
     }
 
     /// The same, with something to be written at the end. A new database can be read by other threads, which do a part of
@@ -107,7 +107,7 @@ impl<'c> Loader<Statements<'c>> {
     pub fn finish_with(
         &mut self,
         shared: Option<Shared<'_>>,
-        write: impl FnOnce(&Connection) -> Result<()>,
+        write: impl FnOnce(&Connection, &Counts) -> Result<()>,
     ) -> Result<()> {
         let connection = self.store.connection;
         let is_new = self.store.is_open();
@@ -129,7 +129,7 @@ impl<'c> Loader<Statements<'c>> {
             None if self.commit.is_unchecked => check_references(connection)?,
             None => {}
         }
-        write(connection)?;
+        write(connection, &self.counts)?;
         self.store.commit()
     }
 
