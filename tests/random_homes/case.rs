@@ -21,6 +21,8 @@ pub struct Case {
     pub rewrites: Vec<Part<Rewrite>>,
     pub threads: usize,
     pub indexes_tool_output: bool,
+    /// Whether the homes are of two machines.
+    pub has_two_machines: bool,
 }
 
 #[derive(Clone)]
@@ -122,6 +124,7 @@ impl Case {
             rewrites: parts(rewrites),
             threads: random.between(2, 5),
             indexes_tool_output: random.chance(10),
+            has_two_machines: random.chance(30),
             homes: [parts(first), parts(second)],
         }
     }

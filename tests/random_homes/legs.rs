@@ -75,6 +75,7 @@ fn one_clean_sync(ways: &Ways) -> Outcome {
     home.write_all(0);
     home.sync(&["--threads", "1"])?;
     home.check_deeply()?;
+    home.run(&["check", "--sources"])?;
     home.is(ways.clean()?)?;
     home.restores()?;
     home.sync(&[])?;
@@ -150,14 +151,20 @@ fn two_homes(ways: &Ways) -> Outcome {
     let together = Home::new(ways.case);
     together.write_all(0);
     together.write_all(1);
-    together.sync_homes(&[0, 1], &["--threads", "1"])?;
+    match ways.case.has_two_machines {
+        // What was synced at once was synced by one.
+        true => [0, 1]
+            .into_iter()
+            .try_for_each(|number| together.sync_as_machine(number))?,
+        false => together.sync_homes(&[0, 1], &["--threads", "1"])?,
+    }
     together.check_deeply()?;
     let content = together.content()?;
     for order in [[0, 1], [1, 0]] {
         let home = Home::new(ways.case);
         for number in order {
             home.write_all(number);
-            home.sync_homes(&[number], &[])?;
+            home.sync_as_machine(number)?;
         }
         home.is(&content)?;
     }
@@ -270,6 +277,14 @@ impl Home<'_> {
         self.execute(self.sync_command(homes, options))
     }
 
+    fn sync_as_machine(&self, home: usize) -> Outcome {
+        let machine = match (self.case.has_two_machines, home) {
+            (true, 1) => "other",
+            _ => "test",
+        };
+        self.sync_homes(&[home], &["--machine", machine])
+    }
+
     /// A first sync that does not write the pages of the database itself.
     fn sync_by_statements(&self, options: &[&str]) -> Outcome {
         let mut command = self.sync_command(&[0], options);
@@ -278,7 +293,10 @@ impl Home<'_> {
     }
 
     fn sync_command(&self, homes: &[usize], options: &[&str]) -> Command {
-        let mut command = self.sandbox.command(&["sync", "--machine", "test"]);
+        let mut command = self.sandbox.command(&["sync"]);
+        if !options.contains(&"--machine") {
+            command.args(["--machine", "test"]);
+        }
         for home in homes {
             command.arg("--source").arg(root(&self.sandbox, *home));
         }

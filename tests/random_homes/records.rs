@@ -1257,7 +1257,8 @@ impl Records {
                 .for_each(drop);
             }
             11 => {
-                let long = text(&"tea leaves ".repeat(*self.random.pick(&[10, 3000, 20_000])));
+                let long =
+                    text(&"tea leaves ".repeat(*self.random.pick(&[10, 3000, 20_000, 100_000])));
                 let position = line.len().saturating_sub(1);
                 line.splice(
                     position..position,
