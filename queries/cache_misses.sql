@@ -24,5 +24,5 @@ select
 from requests
 where previous_tokens > 10000
     and cache_read_tokens < previous_tokens / 2
-order by cache_write_cost_usd desc, responded_at, session_id
+order by cache_write_cost_usd desc, responded_at, session_id, model, previous_tokens, cache_read_tokens
 limit coalesce(nullif(:limit, ''), 20);

@@ -25,5 +25,5 @@ select
     session_id,
     uuid
 from fenced
-order by sent_at desc, uuid
+order by sent_at desc, uuid, language, code
 limit coalesce(nullif(:limit, ''), 20);

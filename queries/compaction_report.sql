@@ -6,4 +6,6 @@ select compactions.compacted_at, projects.name as project, sessions.title, compa
 from compactions
 left join sessions on sessions.session_id = compactions.session_id
 left join projects on projects.project_id = sessions.project_id
-order by compactions.compacted_at desc, compactions.session_id;
+order by
+    compactions.compacted_at desc, compactions.session_id, compactions.kind, compactions.trigger, compactions.tokens_before,
+    compactions.tokens_after, compactions.duration_ms;

@@ -6,5 +6,5 @@ select feedback.said_at, feedback.project, feedback.text, feedback.model, substr
 from feedback
 left join conversation on conversation.message_id = feedback.about_message_id
 where feedback.kind = 'correction'
-order by feedback.said_at desc, feedback.session_id, feedback.text
+order by feedback.said_at desc, feedback.session_id, feedback.text, feedback.model, answer, conversation.tool_calls
 limit coalesce(nullif(:limit, ''), 20);

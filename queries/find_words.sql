@@ -11,5 +11,5 @@ join messages on messages.message_id = content_blocks.message_id
 where search match coalesce(nullif(:words, ''), 'tea')
     and messages.sent_at >= coalesce(nullif(:since, ''), '0000')
     and messages.sent_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
-order by search.rank, messages.sent_at desc, messages.uuid, content_blocks.position
+order by search.rank, messages.sent_at desc, messages.uuid, content_blocks.position, content_blocks.part_number
 limit coalesce(nullif(:limit, ''), 20);

@@ -7,5 +7,5 @@ from prompts
 left join sessions on sessions.session_id = prompts.session_id
 left join projects on projects.project_id = sessions.project_id
 where coalesce(projects.name, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
-order by prompts.said_at desc, prompts.session_id, prompts.text
+order by prompts.said_at desc, prompts.session_id, prompts.text, prompts.kind
 limit coalesce(nullif(:limit, ''), 20);

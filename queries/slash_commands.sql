@@ -10,4 +10,4 @@ select 'model', coalesce(skill, command), count(*), max(called_at)
 from tool_calls
 where name in ('Skill', 'SlashCommand')
 group by coalesce(skill, command)
-order by use_count desc, name;
+order by use_count desc, name, used_by;

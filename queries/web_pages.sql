@@ -6,5 +6,5 @@ select messages.sent_at, web_requests.kind, coalesce(web_requests.url, web_reque
 from web_requests
 join tool_results on tool_results.tool_result_id = web_requests.tool_result_id
 join messages on messages.message_id = tool_results.message_id
-order by messages.sent_at desc, messages.uuid
+order by messages.sent_at desc, messages.uuid, web_requests.kind, what, web_requests.status_code, web_requests.duration_ms
 limit coalesce(nullif(:limit, ''), 20);
