@@ -37,6 +37,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub use copy::copy_json;
 pub use document::normalize_document;
 pub use tool_call::{call_from_json, call_to_json};
+pub use usage::usage_number;
 
 /// The rows of a section, and the offset up to which the file is now parsed. A line that causes a panic is rejected, and
 /// the others are not affected.

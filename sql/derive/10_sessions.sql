@@ -46,6 +46,12 @@ from touched_tool_uses;
 insert or ignore into touched_sessions (session_id)
 select messages.session_id
 from changed_calls
+cross join tool_uses using (tool_use_id)
+cross join messages using (message_id)
+where messages.session_id is not null
+union
+select messages.session_id
+from changed_calls
 cross join tool_results on tool_results.tool_use_id = changed_calls.tool_use_id
 cross join messages on messages.message_id = tool_results.message_id
 where messages.session_id is not null

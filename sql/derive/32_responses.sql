@@ -14,22 +14,17 @@ from (
 where searched.api_response_id = api_responses.api_response_id
     and coalesce(api_responses.web_search_count, 0) = 0;
 
--- An advisor that was asked within a response is an answer of its own, with its own model.
+-- An advisor that was asked within a response is a response of its own, with its own model.
 delete from api_responses
 where kind = 'advisor'
     and parent_api_response_id in (select api_response_id from touched_responses);
 
-create temp table advisor_tokens as
+create temp table advisors as
 select
     usage_lines.api_response_id,
     iterations.key as iteration_number,
-    json_extract(iterations.value, '$.model') as model,
-    count_of(iterations.value -> '$.input_tokens') as input_tokens,
-    count_of(iterations.value -> '$.output_tokens') as output_tokens,
-    count_of(iterations.value -> '$.cache_creation_input_tokens') as cache_write_tokens,
-    count_of(iterations.value -> '$.cache_creation.ephemeral_5m_input_tokens') as cache_write_5m_tokens,
-    count_of(iterations.value -> '$.cache_creation.ephemeral_1h_input_tokens') as cache_write_1h_tokens,
-    count_of(iterations.value -> '$.cache_read_input_tokens') as cache_read_tokens
+    iterations.value as usage_json,
+    json_extract(iterations.value, '$.model') as model
 from touched_responses
 cross join usage_lines using (api_response_id)
 cross join json_each(usage_lines.extra_json, '$.iterations') as iterations
@@ -44,33 +39,30 @@ insert into api_responses (
     cache_write_1h_tokens, cache_read_tokens, line_count, responded_at
 )
 select
-    api_responses.api_message_id || '#' || tokens.iteration_number,
+    api_responses.api_message_id || '#' || advisors.iteration_number,
     api_responses.api_response_id,
     api_responses.message_id,
     api_responses.session_id,
     api_responses.agent_key,
     'advisor',
     api_responses.request_id,
-    coalesce(tokens.model, api_responses.model),
+    coalesce(advisors.model, api_responses.model),
     api_responses.service_tier,
     api_responses.speed,
     api_responses.inference_geo,
     'final',
-    tokens.input_tokens,
-    tokens.output_tokens,
-    max(
-        coalesce(tokens.cache_write_tokens, 0),
-        coalesce(tokens.cache_write_5m_tokens, 0) + coalesce(tokens.cache_write_1h_tokens, 0)
-    ),
-    tokens.cache_write_5m_tokens,
-    tokens.cache_write_1h_tokens,
-    tokens.cache_read_tokens,
+    usage_number(advisors.usage_json, 'input_tokens'),
+    usage_number(advisors.usage_json, 'output_tokens'),
+    coalesce(usage_number(advisors.usage_json, 'cache_write_tokens'), 0),
+    usage_number(advisors.usage_json, 'cache_write_5m_tokens'),
+    usage_number(advisors.usage_json, 'cache_write_1h_tokens'),
+    usage_number(advisors.usage_json, 'cache_read_tokens'),
     api_responses.line_count,
     api_responses.responded_at
-from advisor_tokens as tokens
+from advisors
 join api_responses using (api_response_id);
 
-drop table advisor_tokens;
+drop table advisors;
 
 -- The name that a model is priced by, of every model that a line names.
 insert into model_aliases (model_name, model, origin)

@@ -212,19 +212,29 @@ set
         )
     ),
     first_prompt = (
-        select substr(coalesce(messages.prompt_text, content_blocks.text), 1, 1000000)
-        from messages
-        left join content_blocks
-            on content_blocks.message_id = messages.message_id
-            and content_blocks.type = 'text'
-            and content_blocks.part_number = 0
-        where messages.session_id = sessions.session_id
-            and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
-            and messages.prompt_kind <> 'memory_note'
-            and messages.agent_key is null
-            and (messages.prompt_text is not null or content_blocks.text is not null)
-        order by messages.sent_at, messages.uuid, content_blocks.position
-        limit 1
+        select message_texts.text
+        from message_texts
+        where message_texts.message_id = (
+            select messages.message_id
+            from messages indexed by messages_by_prompt
+            where messages.session_id = sessions.session_id
+                and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
+                and messages.prompt_kind <> 'memory_note'
+                and messages.agent_key is null
+                and (
+                    messages.prompt_text is not null
+                    or exists (
+                        select 1
+                        from content_blocks
+                        where content_blocks.message_id = messages.message_id
+                            and content_blocks.type = 'text'
+                            and content_blocks.part_number = 0
+                            and content_blocks.text is not null
+                    )
+                )
+            order by messages.sent_at, messages.uuid
+            limit 1
+        )
     ),
     forked_from_session_id = (
         select target.session_id

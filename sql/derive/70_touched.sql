@@ -1,19 +1,8 @@
 -- The tables for BI tools, for the sessions that were touched. What stands in no session has the key ''. A session may have
 -- very many messages: they are counted in parts (sql/schema.sql), of which only those are counted again that changed.
 
--- A call may be in another session than its answer, and may have left one.
+-- A response may have left one session for another.
 insert or ignore into touched_sessions (session_id)
-select messages.session_id
-from touched_tool_uses
-cross join tool_uses using (tool_use_id)
-cross join messages on messages.message_id = tool_uses.message_id
-where messages.session_id is not null
-union
-select messages.session_id
-from touched_messages
-cross join messages using (message_id)
-where messages.session_id is not null
-union
 select api_responses.session_id
 from touched_responses
 cross join api_responses using (api_response_id)

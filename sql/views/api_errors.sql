@@ -31,13 +31,7 @@ select
     'shown',
     messages.error,
     json_extract(messages.extra_json, '$.apiErrorStatus'),
-    (
-        select content_blocks.text
-        from content_blocks
-        where content_blocks.message_id = messages.message_id and content_blocks.text is not null
-        order by content_blocks.position, content_blocks.part_number
-        limit 1
-    ),
+    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id),
     null,
     null,
     messages.version,

@@ -1,5 +1,5 @@
 create view conversation as
--- One row per message that says something, with its text; order by sent_at, file_id, line_number to read a session.
+-- One row per message that says something, with its text as in message_texts; order by sent_at, file_id, line_number to read a session.
 select
     messages.session_id,
     messages.message_id,
@@ -12,17 +12,7 @@ select
     messages.subtype,
     messages.prompt_kind,
     messages.model,
-    coalesce(messages.prompt_text, (
-        select group_concat(text, char(10))
-        from (
-            select content_blocks.text
-            from content_blocks
-            where content_blocks.message_id = messages.message_id
-                and content_blocks.part_number = 0
-                and content_blocks.type = 'text'
-            order by content_blocks.position
-        )
-    )) as text,
+    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id) as text,
     (
         select group_concat(text, char(10))
         from (

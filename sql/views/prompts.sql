@@ -15,17 +15,7 @@ select
         when messages.prompt_source = 'queued' then 'queued'
         else 'user'
     end as delivery,
-    substr(coalesce(messages.prompt_text, (
-        select group_concat(text, char(10))
-        from (
-            select substr(content_blocks.text, 1, 1000000) as text
-            from content_blocks
-            where content_blocks.message_id = messages.message_id
-                and content_blocks.type = 'text'
-                and content_blocks.part_number = 0
-            order by content_blocks.position
-        )
-    )), 1, 1000000) as text,
+    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id) as text,
     null as question,
     messages.command_name,
     messages.command_arguments,

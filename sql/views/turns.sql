@@ -7,7 +7,6 @@ with deliveries as (
         messages.prompt_id,
         messages.prompt_kind,
         messages.permission_mode,
-        messages.prompt_text,
         messages.sent_at,
         row_number() over session_order as turn_number,
         coalesce(lead(messages.sent_at) over session_order, '~') as next_sent_at
@@ -41,17 +40,7 @@ select
     begun.prompt_id,
     begun.prompt_kind,
     begun.permission_mode,
-    coalesce(begun.prompt_text, (
-        select group_concat(text, char(10))
-        from (
-            select content_blocks.text
-            from content_blocks
-            where content_blocks.message_id = begun.message_id
-                and content_blocks.type = 'text'
-                and content_blocks.part_number = 0
-            order by content_blocks.position
-        )
-    )) as prompt,
+    (select message_texts.text from message_texts where message_texts.message_id = begun.message_id) as prompt,
     -- What follows is counted by the index of a session's messages, whose rows are long, and only where it is asked for.
     (
         select count(*) - 1

@@ -1,6 +1,7 @@
 //! SQL functions for the scripts of `sql/derive`.
 
 use crate::machine::Machine;
+use crate::normalize::usage_number;
 use crate::record;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
@@ -33,6 +34,11 @@ pub fn register(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("count_of", 1, flags, |context| {
         let json = context.get_raw(0).as_str_or_null()?;
         Ok(json.and_then(record::count))
+    })?;
+    connection.create_scalar_function("usage_number", 2, flags, |context| {
+        let json = context.get_raw(0).as_str_or_null()?;
+        let column = context.get_raw(1).as_str()?;
+        Ok(json.and_then(|json| usage_number(json, column)))
     })?;
     connection.create_scalar_function("machine_id", 1, flags, |context| {
         let name: String = context.get(0)?;

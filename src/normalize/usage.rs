@@ -26,6 +26,20 @@ pub fn usage<'a>(message: &Message<'a>, uuid: &Text<'a>) -> Option<Usage<'a>> {
     })
 }
 
+/// A number of the usage that a JSON object holds, by the column of [`UsageLine`].
+pub fn usage_number(json: &str, column: &str) -> Option<i64> {
+    let usage = numbers(parse_object(json).ok()?);
+    match column {
+        "input_tokens" => usage.input_tokens,
+        "output_tokens" => usage.output_tokens,
+        "cache_write_tokens" => usage.cache_write_tokens,
+        "cache_write_5m_tokens" => usage.cache_write_5m_tokens,
+        "cache_write_1h_tokens" => usage.cache_write_1h_tokens,
+        "cache_read_tokens" => usage.cache_read_tokens,
+        _ => None,
+    }
+}
+
 fn numbers(usage: RecordedUsage<'_>) -> UsageLine<'_> {
     let mut extra = Extra::from(&usage.rest);
     let flat = usage.cache_write_tokens;

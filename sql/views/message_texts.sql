@@ -1,0 +1,17 @@
+create view message_texts as
+-- One row per message, with its text: what the person typed of it, else its text blocks, joined by newlines. Of a longer text
+-- it has the first 1,000,000 characters; content_blocks has all.
+select
+    messages.message_id,
+    substr(coalesce(messages.prompt_text, (
+        select group_concat(text, char(10))
+        from (
+            select substr(content_blocks.text, 1, 1000000) as text
+            from content_blocks
+            where content_blocks.message_id = messages.message_id
+                and content_blocks.type = 'text'
+                and content_blocks.part_number = 0
+            order by content_blocks.position
+        )
+    )), 1, 1000000) as text
+from messages;
