@@ -1063,7 +1063,7 @@ create index bi_sessions_by_start on bi_sessions (started_at);
 -- Of no use but to sync: it counts again only the parts of a session that changed, however long the session is. A part
 -- is 256 keys in the order of arrival, so these tables are not the same in two databases.
 
-create table response_parts (
+create table _response_parts (
     -- One row per part, session, day, model and machine: tokens and cost, to be summed into bi_session_days.
     part_number integer not null, -- api_response_id / 256
     session_id text not null, -- '' when the answer belongs to none
@@ -1083,9 +1083,9 @@ create table response_parts (
     activity_date text,
     unique (part_number, session_id, activity_date, model, machine)
 ) strict;
-create index response_parts_by_session on response_parts (session_id);
+create index response_parts_by_session on _response_parts (session_id);
 
-create table tool_parts (
+create table _tool_parts (
     -- One row per part, session, day, tool and agent: calls, to be summed into bi_tools.
     part_number integer not null, -- message_id / 256
     session_id text not null, -- '' when the call belongs to none
@@ -1105,9 +1105,9 @@ create table tool_parts (
     activity_date text,
     unique (part_number, session_id, activity_date, tool_name, agent_key)
 ) strict;
-create index tool_parts_by_session on tool_parts (session_id);
+create index tool_parts_by_session on _tool_parts (session_id);
 
-create table file_change_parts (
+create table _file_change_parts (
     -- One row per part, session and file that was changed, to be summed into bi_sessions.
     part_number integer not null, -- message_id / 256
     session_id text not null,
@@ -1116,7 +1116,7 @@ create table file_change_parts (
     lines_removed integer,
     unique (part_number, session_id, file_path)
 ) strict;
-create index file_change_parts_by_session on file_change_parts (session_id);
+create index file_change_parts_by_session on _file_change_parts (session_id);
 
 -------------------------------------------------------------------------------------------------------------------
 -- Search
@@ -1130,8 +1130,8 @@ create table settings (
 ) strict;
 
 -- Full text of prompts, answers, thinking and commands: `where search match 'words'`; rowid is content_blocks.block_id.
--- The text is not stored a second time: it is read from the view search_texts. Of a text the first 1,000,000 characters
+-- The text is not stored a second time: it is read from the view _search_texts. Of a text the first 1,000,000 characters
 -- can be found.
 create virtual table search using fts5 (
-    text, content="search_texts", content_rowid="block_id", tokenize="unicode61 remove_diacritics 2"
+    text, content="_search_texts", content_rowid="block_id", tokenize="unicode61 remove_diacritics 2"
 );

@@ -93,9 +93,9 @@ const PAGES: &[Page] = &[
     page("bi_tools", "tool_name", Some("activity_date"), &["tool_name", "project"]),
     page("bi_feedback", "kind", Some("said_at"), &["kind", "is_trivial", "project"]),
     page("bi_sessions", "title", Some("started_at"), &["project", "main_model"]),
-    hidden("response_parts", "model"),
-    hidden("tool_parts", "tool_name"),
-    hidden("file_change_parts", "file_path"),
+    hidden("_response_parts", "model"),
+    hidden("_tool_parts", "tool_name"),
+    hidden("_file_change_parts", "file_path"),
     page("agent_tree", "", Some("started_at"), &[]),
     page("conversation", "", Some("sent_at"), &[]),
     page("daily_costs", "", Some("response_date"), &["model"]),
@@ -110,7 +110,7 @@ const PAGES: &[Page] = &[
 ];
 
 /// Tables and views with full-text search. The rowids of the index are `block_id`s.
-const SEARCHED: &[&str] = &["content_blocks", "search_texts"];
+const SEARCHED: &[&str] = &["content_blocks", "_search_texts"];
 
 /// The file for a database of this name. Datasette 0.65 reads it with `-m`, 1.0 with `-m` and `-c`.
 pub fn metadata(database: &str) -> String {

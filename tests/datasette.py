@@ -222,7 +222,7 @@ def browse(server, screenshots):
         page.wait_for_url("**limit=3**")
         assert page.locator(rows).count() == 3, page.url
         # Words.
-        page.goto(f"{server.database}/search_texts")
+        page.goto(f"{server.database}/_search_texts")
         page.fill("input[name=_search]", "steeping")
         page.press("input[name=_search]", "Enter")
         page.wait_for_url("**_search=steeping**")
@@ -263,7 +263,7 @@ def time_pages(server, database):
         "select session_id from messages group by 1 order by count(*) desc limit 1").fetchone()[0]
     paths = [f"{server.database}/{name}" for name in [*names, *(path.stem for path in (ROOT / "queries").glob("*.sql"))]]
     paths += [f"{server.database}/sessions/{session}", f"{server.database}/messages?session_id={session}",
-              f"{server.database}/search_texts?_search=error", server.url, server.database]
+              f"{server.database}/_search_texts?_search=error", server.url, server.database]
     for name, spec in dashboards(server).items():
         paths += [f"{server.url}/-/dashboards/{name}"]
     times = []

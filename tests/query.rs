@@ -185,10 +185,10 @@ fn the_index_is_filled_again_when_the_view_of_searchable_texts_changes() {
     rusqlite::Connection::open(sandbox.database())
         .unwrap()
         .execute_batch(
-            "drop view search_texts;
-            create view search_texts as select block_id, message_id, 'zither' as text from content_blocks;
+            "drop view _search_texts;
+            create view _search_texts as select block_id, message_id, 'zither' as text from content_blocks;
             insert into search (search) values ('delete-all');
-            insert into search (rowid, text) select block_id, text from search_texts;",
+            insert into search (rowid, text) select block_id, text from _search_texts;",
         )
         .unwrap();
     // Its last line makes the message another one, so the text that was indexed is taken out of the index.

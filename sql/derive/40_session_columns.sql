@@ -212,9 +212,9 @@ set
         )
     ),
     first_prompt = (
-        select message_texts.text
-        from message_texts
-        where message_texts.message_id = (
+        select _message_texts.text
+        from _message_texts
+        where _message_texts.message_id = (
             select messages.message_id
             from messages indexed by messages_by_prompt
             where messages.session_id = sessions.session_id

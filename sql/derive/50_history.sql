@@ -9,10 +9,10 @@ where match_kind is null
 create temp table said_prompts as
 select
     messages.message_id, messages.session_id, messages.uuid, messages.sent_at, messages.prompt_kind,
-    trim(substr(iif(messages.prompt_kind = 'bash_command', '!', '') || message_texts.text, 1, 1000000)) as said
+    trim(substr(iif(messages.prompt_kind = 'bash_command', '!', '') || _message_texts.text, 1, 1000000)) as said
 from (select distinct session_id from open_prompts) as asked
 cross join messages indexed by messages_by_prompt using (session_id)
-cross join message_texts using (message_id)
+cross join _message_texts using (message_id)
 where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt);
 
 create index temp.said_prompts_by_text on said_prompts (session_id, said);

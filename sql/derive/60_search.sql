@@ -2,7 +2,7 @@
 -- (sql/statements/search.sql).
 insert into search (rowid, text)
 select block_id, text
-from search_texts
+from _search_texts
 where block_id > (select last_block_id from indexed_blocks)
     and text is not null;
 

@@ -1,8 +1,8 @@
 -- Calls and the files they changed, counted. Of a new database that is done in parallel with the rest.
-delete from tool_parts
+delete from _tool_parts
 where part_number in (select part_number from touched_parts);
 
-insert into tool_parts (
+insert into _tool_parts (
     part_number, session_id, agent_key, tool_name, mcp_server, call_count, ok_count, error_count, denied_count,
     stopped_count, pending_count, other_count, timed_count, duration_ms, result_bytes, activity_date
 )
@@ -28,10 +28,10 @@ cross join tool_calls
 where tool_calls.message_id between touched_parts.part_number << 8 and (touched_parts.part_number << 8) + 255
 group by 1, 2, 3, 4, activity_date;
 
-delete from file_change_parts
+delete from _file_change_parts
 where part_number in (select part_number from touched_parts);
 
-insert into file_change_parts (part_number, session_id, file_path, lines_added, lines_removed)
+insert into _file_change_parts (part_number, session_id, file_path, lines_added, lines_removed)
 select
     touched_parts.part_number,
     messages.session_id,

@@ -1,8 +1,8 @@
 -- Responses and what they cost, counted. Of a new database that is done beside the rest.
-delete from response_parts
+delete from _response_parts
 where part_number in (select part_number from touched_response_parts);
 
-insert into response_parts (
+insert into _response_parts (
     part_number, session_id, model, machine, response_count, input_tokens, output_tokens, estimated_output_tokens,
     cache_write_tokens, cache_read_tokens, web_search_count, unpriced_count, cost_units, estimated_cost_units,
     agent_cost_units, activity_date

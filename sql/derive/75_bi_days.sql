@@ -13,26 +13,26 @@ insert into bi_session_days (
     estimated_cost_usd, agent_cost_usd
 )
 select
-    response_parts.session_id,
-    response_parts.activity_date,
-    response_parts.model,
-    response_parts.machine,
+    _response_parts.session_id,
+    _response_parts.activity_date,
+    _response_parts.model,
+    _response_parts.machine,
     coalesce(projects.name, ''),
-    sum(response_parts.response_count),
-    sum(response_parts.input_tokens),
-    sum(response_parts.output_tokens),
-    sum(response_parts.estimated_output_tokens),
-    sum(response_parts.cache_write_tokens),
-    sum(response_parts.cache_read_tokens),
-    sum(response_parts.web_search_count),
-    sum(response_parts.unpriced_count),
-    round(sum(response_parts.cost_units) / 1e10, 6),
-    round(sum(response_parts.estimated_cost_units) / 1e10, 6),
-    round(sum(response_parts.agent_cost_units) / 1e10, 6)
-from response_parts
-left join sessions on sessions.session_id = response_parts.session_id
+    sum(_response_parts.response_count),
+    sum(_response_parts.input_tokens),
+    sum(_response_parts.output_tokens),
+    sum(_response_parts.estimated_output_tokens),
+    sum(_response_parts.cache_write_tokens),
+    sum(_response_parts.cache_read_tokens),
+    sum(_response_parts.web_search_count),
+    sum(_response_parts.unpriced_count),
+    round(sum(_response_parts.cost_units) / 1e10, 6),
+    round(sum(_response_parts.estimated_cost_units) / 1e10, 6),
+    round(sum(_response_parts.agent_cost_units) / 1e10, 6)
+from _response_parts
+left join sessions on sessions.session_id = _response_parts.session_id
 left join projects on projects.project_id = sessions.project_id
-where response_parts.session_id in (select session_id from touched_sessions union all select '')
+where _response_parts.session_id in (select session_id from touched_sessions union all select '')
 group by 1, 2, 3, 4;
 
 insert into touched_days (activity_date)

@@ -7,7 +7,7 @@ insert into search (search, rank) values ('hashsize', 8388608);
 insert into search (search) values ('delete-all');
 insert into search (rowid, text)
 select block_id, text
-from search_texts
+from _search_texts
 where text is not null
     and block_id <= (select last_block_id from indexed_blocks);
 
@@ -15,7 +15,7 @@ where text is not null
 -- Indexes the text of a changed block.
 insert into search (rowid, text)
 select block_id, text
-from search_texts
+from _search_texts
 where block_id = ?1
     and block_id <= (select last_block_id from indexed_blocks)
     and text is not null
@@ -72,7 +72,7 @@ limit :limit
 -- Takes the text of a block out of the index, before it changes.
 insert into search (search, rowid, text)
 select 'delete', block_id, text
-from search_texts
+from _search_texts
 where block_id = ?1
     and block_id <= (select last_block_id from indexed_blocks)
     and text is not null
@@ -81,7 +81,7 @@ where block_id = ?1
 -- Takes the texts of a message out of the index, before its blocks change.
 insert into search (search, rowid, text)
 select 'delete', block_id, text
-from search_texts
+from _search_texts
 where message_id = ?1
     and block_id <= (select last_block_id from indexed_blocks)
     and text is not null

@@ -31,7 +31,7 @@ select
     'shown',
     messages.error,
     json_extract(messages.extra_json, '$.apiErrorStatus'),
-    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id),
+    (select _message_texts.text from _message_texts where _message_texts.message_id = messages.message_id),
     null,
     null,
     messages.version,

@@ -21,7 +21,7 @@ select
             - json_extract(boundary.extra_json, '$.microcompactMetadata.tokensSaved')
     ) as tokens_after,
     json_extract(boundary.extra_json, '$.compactMetadata.durationMs') as duration_ms,
-    (select message_texts.text from message_texts where message_texts.message_id = summary.message_id) as summary,
+    (select _message_texts.text from _message_texts where _message_texts.message_id = summary.message_id) as summary,
     boundary.sent_at as compacted_at
 from messages as boundary
 left join messages as summary
@@ -34,7 +34,7 @@ union all
 select
     summary.session_id, summary.agent_key, summary.message_id, summary.logical_parent_message_id, summary.message_id, 'full',
     null, null, null, null,
-    (select message_texts.text from message_texts where message_texts.message_id = summary.message_id),
+    (select _message_texts.text from _message_texts where _message_texts.message_id = summary.message_id),
     summary.sent_at
 from messages as summary
 left join messages as boundary on boundary.message_id = summary.parent_message_id

@@ -1,5 +1,5 @@
 create view conversation as
--- One row per message that says something, with its text as in message_texts; order by sent_at, file_id, line_number to read a session.
+-- One row per message that says something, with its text as in _message_texts; order by sent_at, file_id, line_number to read a session.
 select
     messages.session_id,
     messages.message_id,
@@ -12,7 +12,7 @@ select
     messages.subtype,
     messages.prompt_kind,
     messages.model,
-    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id) as text,
+    (select _message_texts.text from _message_texts where _message_texts.message_id = messages.message_id) as text,
     (
         select group_concat(text, char(10))
         from (

@@ -15,7 +15,7 @@ select
         when messages.prompt_source = 'queued' then 'queued'
         else 'user'
     end as delivery,
-    (select message_texts.text from message_texts where message_texts.message_id = messages.message_id) as text,
+    (select _message_texts.text from _message_texts where _message_texts.message_id = messages.message_id) as text,
     null as question,
     messages.command_name,
     messages.command_arguments,

@@ -46,19 +46,19 @@ select
             and agents.internal_kind is null
     ) as agent_count,
     (
-        select count(distinct file_change_parts.file_path)
-        from file_change_parts
-        where file_change_parts.session_id = sessions.session_id
+        select count(distinct _file_change_parts.file_path)
+        from _file_change_parts
+        where _file_change_parts.session_id = sessions.session_id
     ) as changed_file_count,
     (
-        select coalesce(sum(file_change_parts.lines_added), 0)
-        from file_change_parts
-        where file_change_parts.session_id = sessions.session_id
+        select coalesce(sum(_file_change_parts.lines_added), 0)
+        from _file_change_parts
+        where _file_change_parts.session_id = sessions.session_id
     ) as lines_added,
     (
-        select coalesce(sum(file_change_parts.lines_removed), 0)
-        from file_change_parts
-        where file_change_parts.session_id = sessions.session_id
+        select coalesce(sum(_file_change_parts.lines_removed), 0)
+        from _file_change_parts
+        where _file_change_parts.session_id = sessions.session_id
     ) as lines_removed,
     unixepoch(sessions.ended_at) - unixepoch(sessions.started_at) as duration_s -- from the first to the last message
 from sessions;

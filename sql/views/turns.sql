@@ -40,7 +40,7 @@ select
     begun.prompt_id,
     begun.prompt_kind,
     begun.permission_mode,
-    (select message_texts.text from message_texts where message_texts.message_id = begun.message_id) as prompt,
+    (select _message_texts.text from _message_texts where _message_texts.message_id = begun.message_id) as prompt,
     -- What follows is counted by the index of a session's messages, whose rows are long, and only where it is asked for.
     (
         select count(*) - 1

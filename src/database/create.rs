@@ -78,7 +78,7 @@ pub fn create(path: &Path) -> Result<Connection> {
         connection.execute_batch(&format!("drop index {index}"))?;
     }
     connection.execute_batch(statements::ENLARGE_SEARCH_BUFFER)?;
-    // The statements of the loader read the view search_texts.
+    // The statements of the loader read the view _search_texts.
     refresh_views(&connection, VIEWS)?;
     Ok(connection)
 }

@@ -20,9 +20,9 @@ pub struct TableHash {
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
     ("settings", &["*"]),
-    ("response_parts", &["*"]),
-    ("tool_parts", &["*"]),
-    ("file_change_parts", &["*"]),
+    ("_response_parts", &["*"]),
+    ("_tool_parts", &["*"]),
+    ("_file_change_parts", &["*"]),
     // Compressed bytes depend on the version of zstd; the hash of the uncompressed bytes is content.
     ("archive_chunks", &["content"]),
     ("sources", &["machine_id", "machine", "root_path"]),

@@ -24,14 +24,14 @@ pub struct Part {
 pub const TOOLS: Part = Part {
     script: "71_tool_parts",
     needed_by: "74_bi_tools",
-    tables: &["tool_parts", "file_change_parts"],
+    tables: &["_tool_parts", "_file_change_parts"],
 };
 
 /// Costs per day. Can start when everything else is derived.
 pub const RESPONSES: Part = Part {
     script: "72_response_parts",
     needed_by: "75_bi_days",
-    tables: &["response_parts"],
+    tables: &["_response_parts"],
 };
 
 /// A part that runs in the background.

@@ -62,7 +62,7 @@ pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {
             Some(_) => replace_kept(connection, name, sql)?,
         }
     }
-    // The statements of the loader read the view search_texts.
+    // The statements of the loader read the view _search_texts.
     refresh_views(connection, VIEWS)?;
     fill_archived_hashes(connection)?;
     escape_paths(connection)?;

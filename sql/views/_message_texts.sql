@@ -1,4 +1,4 @@
-create view message_texts as
+create view _message_texts as
 -- One row per message, with its text: what the person typed of it, else its text blocks, joined by newlines. Of a longer text
 -- it has the first 1,000,000 characters; content_blocks has all.
 select

@@ -1,4 +1,4 @@
-create view search_texts as
+create view _search_texts as
 -- One row per block; `text` is what the table `search` finds it by: the first 1,000,000 characters. This view alone decides
 -- what can be searched: the index is filled from it, and again when the view changes.
 select
