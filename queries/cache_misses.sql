@@ -4,12 +4,12 @@
 -- Bar: cache_write_cost_usd
 with requests as (
     select
-        session_id, agent_key, model, responded_at, cache_write_tokens, cache_read_tokens,
+        session_id, agent_run_id, model, responded_at, cache_write_tokens, cache_read_tokens,
         cache_write_5m_cost_usd + cache_write_1h_cost_usd as cache_write_cost_usd,
         lag(responded_at) over thread as previous_at,
         lag(coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)) over thread as previous_tokens
     from response_costs
-    window thread as (partition by session_id, agent_key, model order by responded_at, api_message_id)
+    window thread as (partition by session_id, agent_run_id, model order by responded_at, api_message_id)
 )
 
 select

@@ -19,5 +19,5 @@ select
     cost_usd
 from response_costs
 where session_id = (select session_id from chosen)
-    and agent_key is null
+    and agent_run_id is null
 order by responded_at, api_message_id;

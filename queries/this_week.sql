@@ -24,7 +24,7 @@ select
     count(*) as response_count,
     sum(output_tokens) as output_tokens,
     round(sum(cost_usd), 4) as cost_usd,
-    round(sum(case when agent_key is not null then cost_usd end), 4) as agent_cost_usd
+    round(sum(case when agent_run_id is not null then cost_usd end), 4) as agent_cost_usd
 from weeks
 where week is not null
 group by week

@@ -6,7 +6,7 @@ with recursive leaf as (
     from messages
     where uuid = coalesce(
         nullif(:uuid, ''),
-        (select uuid from messages where type = 'assistant' and agent_key is null order by sent_at desc, uuid limit 1)
+        (select uuid from messages where type = 'assistant' and agent_run_id is null order by sent_at desc, uuid limit 1)
     )
 ),
 

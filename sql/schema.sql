@@ -185,7 +185,7 @@ create index sessions_by_plan on sessions (plan_session_id) where plan_session_i
 
 create table agents (
     -- One row per sub-agent run.
-    agent_key integer primary key,
+    agent_run_id integer primary key,
     session_id text not null references sessions (session_id) deferrable initially deferred, -- the session it serves
     agent_id text not null, -- agentId; for an inline agent of old versions 'inline-' and the uuid of its first message
     agent_type text, -- subagent_type
@@ -200,7 +200,7 @@ create table agents (
         'prompt_suggestion',
         'side_question' -- /btw
     )), -- of an agent that Claude Code runs for itself
-    parent_agent_key integer references agents (agent_key) deferrable initially deferred,
+    parent_agent_run_id integer references agents (agent_run_id) deferrable initially deferred,
     spawned_by_tool_use_id text references tool_uses (tool_use_id) deferrable initially deferred,
     link_method text not null check (link_method in (
         'meta', -- its meta.json names the call
@@ -214,7 +214,7 @@ create table agents (
         'none'
     )), -- how the call that spawned it was found
     link_confidence text not null check (link_confidence in ('certain', 'likely', 'none')),
-    workflow_run_id text,
+    workflow_id text, -- runId of the workflow that it is part of
     workflow_phase text,
     workflow_label text,
     worktree_path text,
@@ -228,7 +228,7 @@ create table agents (
     ended_at text,
     unique (session_id, agent_id)
 ) strict;
-create index agents_by_parent on agents (parent_agent_key) where parent_agent_key is not null;
+create index agents_by_parent on agents (parent_agent_run_id) where parent_agent_run_id is not null;
 create index agents_by_spawn on agents (spawned_by_tool_use_id) where spawned_by_tool_use_id is not null;
 create index agents_by_type on agents (agent_type);
 
@@ -262,7 +262,7 @@ create table messages (
     logical_parent_uuid text, -- logicalParentUuid: what stood before a compaction
     logical_parent_message_id integer references messages (message_id) deferrable initially deferred,
     session_id text references sessions (session_id) deferrable initially deferred, -- sessionId; in agent files the parent's
-    agent_key integer references agents (agent_key) deferrable initially deferred, -- the agent that this is a message of
+    agent_run_id integer references agents (agent_run_id) deferrable initially deferred, -- the agent that this is a message of
     agent_id text, -- agentId, as written
     file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null, -- from 1
@@ -322,11 +322,11 @@ create table messages (
     sent_at text -- timestamp
 ) strict;
 create unique index messages_by_uuid on messages (uuid);
-create index messages_by_session on messages (session_id, sent_at, agent_key, type, api_response_id);
+create index messages_by_session on messages (session_id, sent_at, agent_run_id, type, api_response_id);
 create index messages_by_file on messages (file_id, line_number);
 create index messages_by_parent on messages (parent_message_id);
 create index messages_by_logical_parent on messages (logical_parent_message_id) where logical_parent_message_id is not null;
-create index messages_by_agent on messages (agent_key, sent_at) where agent_key is not null;
+create index messages_by_agent on messages (agent_run_id, sent_at) where agent_run_id is not null;
 create index messages_of_inline_agents on messages (session_id) where is_sidechain = 1 and agent_id is null;
 create index messages_by_response on messages (api_response_id) where api_response_id is not null;
 create index messages_without_parent on messages (parent_uuid) where parent_message_id is null and parent_uuid is not null;
@@ -336,7 +336,7 @@ create index messages_with_errors on messages (session_id) where is_api_error = 
 create index messages_with_mode on messages (session_id, sent_at) where permission_mode is not null;
 create index messages_with_team on messages (session_id, sent_at) where team_name is not null;
 create index messages_with_session_kind on messages (session_id, sent_at) where session_kind is not null;
-create index messages_of_teams on messages (agent_key, sent_at) where team_name is not null;
+create index messages_of_teams on messages (agent_run_id, sent_at) where team_name is not null;
 create index messages_by_plan on messages (plan_session_id) where plan_session_id is not null;
 create index messages_by_fork on messages (forked_from_session_id) where forked_from_session_id is not null;
 create index messages_with_logical_parent on messages (logical_parent_uuid) where logical_parent_uuid is not null;
@@ -433,7 +433,7 @@ create table tool_results (
     outcome text not null, -- how the call ended: one of outcomes
     denial_reason text, -- what the person said with a rejection
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
-    workflow_run_id text, -- toolUseResult.runId
+    workflow_id text, -- toolUseResult.runId
     background_task_id text, -- toolUseResult.backgroundTaskId
     persisted_name text, -- file under the session's tool-results/ that has the whole output
     change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- of a changed file
@@ -534,7 +534,7 @@ create table task_notifications (
     byte_offset integer not null, -- of the record
     position integer not null, -- in the record
     session_id text references sessions (session_id) deferrable initially deferred,
-    task_id text, -- for agents the agentId
+    background_task_id text, -- for agents the agentId
     tool_use_id text, -- the call that began the task, as written
     status text, -- completed, failed, stopped, killed
     summary text,
@@ -544,7 +544,7 @@ create table task_notifications (
 ) strict;
 create index task_notifications_by_message on task_notifications (message_id) where message_id is not null;
 create index task_notifications_by_event on task_notifications (event_id) where event_id is not null;
-create index task_notifications_by_session on task_notifications (session_id, task_id);
+create index task_notifications_by_session on task_notifications (session_id, background_task_id);
 
 create table file_backups (
     -- One row per file in a file-history snapshot: Claude Code's copy of a file before it changed it.
@@ -632,17 +632,17 @@ create index todos_by_session on todos (session_id);
 
 create table tasks (
     -- One row per task under tasks/, which newer versions write.
-    task_key integer primary key,
+    task_id integer primary key,
     file_id integer not null unique references files (file_id) deferrable initially deferred,
     list_name text not null, -- a sessionId, or the name of a shared list
-    task_id text, -- id: its number in the list
+    task_number text, -- id: its number in the list
     subject text,
     description text,
     active_form text, -- activeForm
     status text,
     owner text,
-    blocks_json text, -- ids of the tasks that wait for this one
-    blocked_by_json text, -- blockedBy: ids of the tasks that this one waits for
+    blocks_json text, -- numbers of the tasks that wait for this one
+    blocked_by_json text, -- blockedBy: numbers of the tasks that this one waits for
     extra_json text
 ) strict;
 create index tasks_by_list on tasks (list_name);
@@ -700,11 +700,11 @@ create index agent_metas_by_agent on agent_metas (session_id, agent_id);
 
 create table workflow_runs (
     -- One row per workflows/wf_<run>.json: a workflow that came to its end.
-    workflow_run_key integer primary key,
+    workflow_run_id integer primary key,
     file_id integer not null unique references files (file_id) deferrable initially deferred,
     session_id text not null, -- of the folder it lies in
-    workflow_run_id text, -- runId
-    task_id text, -- taskId
+    workflow_id text, -- runId: wf_...
+    background_task_id text, -- taskId
     name text, -- workflowName
     status text,
     extra_json text, -- phases, agents, script, result
@@ -769,7 +769,7 @@ create table api_responses (
     parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the answer it was asked for
     message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
     session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
-    agent_key integer references agents (agent_key) deferrable initially deferred, -- of the earliest line
+    agent_run_id integer references agents (agent_run_id) deferrable initially deferred, -- of the earliest line
     kind text not null check (kind in ('message', 'advisor')), -- an advisor is asked within a message and has a model of its own
     request_id text, -- requestId
     model text, -- as written
@@ -798,7 +798,7 @@ create table api_responses (
     unique (api_message_id, kind)
 ) strict;
 create index api_responses_by_session on api_responses (session_id);
-create index api_responses_by_agent on api_responses (agent_key) where agent_key is not null;
+create index api_responses_by_agent on api_responses (agent_run_id) where agent_run_id is not null;
 create index api_responses_by_message on api_responses (message_id);
 create index api_responses_by_parent on api_responses (parent_api_response_id) where parent_api_response_id is not null;
 create index api_responses_by_time on api_responses (responded_at, model);
@@ -812,7 +812,7 @@ create table usage_lines (
     line_number integer not null,
     byte_offset integer not null,
     session_id text references sessions (session_id) deferrable initially deferred, -- of the line
-    agent_key integer references agents (agent_key) deferrable initially deferred, -- of the line
+    agent_run_id integer references agents (agent_run_id) deferrable initially deferred, -- of the line
     request_id text,
     model text,
     service_tier text,
@@ -849,7 +849,7 @@ create table usage_lines (
 create index usage_lines_by_response on usage_lines (api_response_id);
 create index usage_lines_by_message on usage_lines (message_id);
 create index usage_lines_by_session on usage_lines (session_id);
-create index usage_lines_by_agent on usage_lines (agent_key) where agent_key is not null;
+create index usage_lines_by_agent on usage_lines (agent_run_id) where agent_run_id is not null;
 
 create table model_prices (
     -- One row per price of a model from one day on, in USD per million tokens. Rows of the user win over built-in ones.
@@ -1089,7 +1089,7 @@ create table _tool_parts (
     -- One row per part, session, day, tool and agent: calls, to be summed into bi_tools.
     part_number integer not null, -- message_id / 256
     session_id text not null, -- '' when the call belongs to none
-    agent_key integer not null, -- 0 for the session itself
+    agent_run_id integer not null, -- 0 for the session itself
     tool_name text not null,
     mcp_server text,
     call_count integer not null,
@@ -1103,7 +1103,7 @@ create table _tool_parts (
     duration_ms integer not null,
     result_bytes integer not null,
     activity_date text,
-    unique (part_number, session_id, activity_date, tool_name, agent_key)
+    unique (part_number, session_id, activity_date, tool_name, agent_run_id)
 ) strict;
 create index tool_parts_by_session on _tool_parts (session_id);
 

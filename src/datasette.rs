@@ -65,7 +65,7 @@ const PAGES: &[Page] = &[
     page("git_operations", "kind", None, &["kind"]),
     page("web_requests", "url", None, &["kind"]),
     page("events", "type", None, &[]),
-    page("task_notifications", "task_id", None, &["status"]),
+    page("task_notifications", "background_task_id", None, &["status"]),
     hidden("file_backups", "file_path"),
     page("history_prompts", "display", Some("prompted_at"), &[]),
     page("pasted_contents", "kind", None, &["kind"]),

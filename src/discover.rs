@@ -64,7 +64,7 @@ pub struct Place {
     /// Where an agent's lines stand.
     pub layout: Layout,
     /// The run that a workflow's files belong to.
-    pub workflow_run_id: Option<String>,
+    pub workflow_id: Option<String>,
 }
 
 /// The kinds of files.
@@ -399,7 +399,7 @@ pub fn classify(path: &str) -> Place {
         session_id: None,
         agent_id: None,
         layout: Layout::Inline,
-        workflow_run_id: None,
+        workflow_id: None,
     };
     let of_session = |kind, reading, session: &str| Place {
         session_id: Some(session.to_string()),
@@ -430,7 +430,7 @@ pub fn classify(path: &str) -> Place {
             Place {
                 agent_id,
                 layout,
-                workflow_run_id: folders
+                workflow_id: folders
                     .get(1)
                     .filter(|_| layout == Layout::Workflow)
                     .map(ToString::to_string),

@@ -259,7 +259,7 @@ fn the_fixture_costs_what_it_costs() {
     // J: the sub-agent's own answer.
     assert_eq!(cost(&home, "msg_j"), "1.005");
     assert_eq!(
-        home.query("select response_costs.session_id, agent_id from response_costs join agents using (agent_key) where api_message_id = 'msg_j'"),
+        home.query("select response_costs.session_id, agent_id from response_costs join agents using (agent_run_id) where api_message_id = 'msg_j'"),
         [format!("{S1}|aaaaaaaaaaaaaaaaa")]
     );
     // K: an old agent's file beside the session.
@@ -289,7 +289,7 @@ fn the_fixture_costs_what_it_costs() {
     );
     // P: an agent of whom only progress is left. Q: one whose own line is there.
     assert_eq!(
-        home.query("select agent_id, input_tokens, output_tokens from api_responses join agents using (agent_key) where api_message_id = 'msg_p'"),
+        home.query("select agent_id, input_tokens, output_tokens from api_responses join agents using (agent_run_id) where api_message_id = 'msg_p'"),
         ["abbbbbbbbbbbbbbbb|3|4"]
     );
     assert_eq!(

@@ -123,7 +123,7 @@ fn a_side_question_that_replays_the_conversation_counts_nothing() {
         ),
     ]);
     assert_eq!(
-        sandbox.query("select output_tokens, agent_key from api_responses"),
+        sandbox.query("select output_tokens, agent_run_id from api_responses"),
         ["7|NULL"]
     );
     assert_eq!(
@@ -148,7 +148,7 @@ fn an_agent_whose_file_is_gone_is_paid_for_by_its_progress() {
     let sandbox = session(std::slice::from_ref(&progress));
     assert_eq!(
         sandbox.query(
-            "select output_tokens, agent_id from api_responses join agents using (agent_key)"
+            "select output_tokens, agent_id from api_responses join agents using (agent_run_id)"
         ),
         ["4|a1234567"]
     );
@@ -490,7 +490,7 @@ fn a_nested_agent_is_linked_by_the_text_of_the_result() {
         ),
     ]);
     assert_eq!(
-        sandbox.query("select a.agent_id, a.link_method, p.agent_id from agents a left join agents p on p.agent_key = a.parent_agent_key order by 1"),
+        sandbox.query("select a.agent_id, a.link_method, p.agent_id from agents a left join agents p on p.agent_run_id = a.parent_agent_run_id order by 1"),
         ["a1234567|text|a7654321", "a7654321|none|NULL"]
     );
 }
@@ -552,7 +552,7 @@ fn an_inline_agent_has_all_lines_below_its_root() {
     let sandbox = session(&[user("u", "hi", json!({})), root, child]);
     assert_eq!(
         sandbox.query(
-            "select count(*), count(distinct agent_key) from messages where agent_key is not null"
+            "select count(*), count(distinct agent_run_id) from messages where agent_run_id is not null"
         ),
         ["2|1"]
     );

@@ -91,7 +91,7 @@ fn names_follow_the_rules() {
             "{name}"
         );
         assert!(
-            !column.contains("msg") && !column.contains("num_"),
+            !column.contains("msg") && !column.contains("num_") && !column.ends_with("_key"),
             "{name}"
         );
         let is_boolean = column.starts_with("is_") || column.starts_with("has_");

@@ -41,8 +41,8 @@ on conflict (session_id, agent_id) do nothing;
 
 -- Parents that go round in a circle have no root, and no agent.
 update messages
-set agent_key = null
-where agent_key is not null
+set agent_run_id = null
+where agent_run_id is not null
     and message_id in (
         select message_id
         from inline_messages
@@ -52,33 +52,33 @@ where agent_key is not null
     );
 
 update messages
-set agent_key = agents.agent_key
+set agent_run_id = agents.agent_run_id
 from inline_agents
 cross join agents using (session_id, agent_id)
 where inline_agents.message_id = messages.message_id
-    and messages.agent_key is not agents.agent_key;
+    and messages.agent_run_id is not agents.agent_run_id;
 
 -- Usage follows the line that is the message; a copy of it has no agent.
 insert or ignore into touched_responses (api_response_id)
 select usage_lines.api_response_id
 from touched_sessions
 cross join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
-cross join usage_lines on usage_lines.agent_key = agents.agent_key
+cross join usage_lines on usage_lines.agent_run_id = agents.agent_run_id
 union
 select usage_lines.api_response_id
 from inline_agents
 cross join usage_lines using (message_id);
 
 update usage_lines
-set agent_key = null
-where agent_key in (
-    select agents.agent_key
+set agent_run_id = null
+where agent_run_id in (
+    select agents.agent_run_id
     from touched_sessions
     cross join agents on agents.session_id = touched_sessions.session_id and agents.agent_id like 'inline-%'
 );
 
 update usage_lines
-set agent_key = messages.agent_key
+set agent_run_id = messages.agent_run_id
 from inline_agents
 cross join messages using (message_id)
 where usage_lines.message_id = inline_agents.message_id
@@ -88,26 +88,26 @@ where usage_lines.message_id = inline_agents.message_id
 
 -- A root that has found its parent is no longer one. Agents and responses that still refer to it are looked at again.
 create temp table lost_agents as
-select agents.agent_key
+select agents.agent_run_id
 from touched_sessions
 cross join agents on agents.session_id = touched_sessions.session_id
 where agents.layout = 'inline'
     and agents.agent_id like 'inline-%'
-    and not exists (select 1 from messages where messages.agent_key = agents.agent_key)
-    and not exists (select 1 from usage_lines where usage_lines.agent_key = agents.agent_key);
+    and not exists (select 1 from messages where messages.agent_run_id = agents.agent_run_id)
+    and not exists (select 1 from usage_lines where usage_lines.agent_run_id = agents.agent_run_id);
 
 insert or ignore into touched_sessions (session_id)
 select agents.session_id
 from lost_agents
-cross join agents on agents.parent_agent_key = lost_agents.agent_key;
+cross join agents on agents.parent_agent_run_id = lost_agents.agent_run_id;
 
 insert or ignore into touched_responses (api_response_id)
 select api_responses.api_response_id
 from lost_agents
-cross join api_responses on api_responses.agent_key = lost_agents.agent_key;
+cross join api_responses on api_responses.agent_run_id = lost_agents.agent_run_id;
 
 delete from agents
-where agent_key in (select agent_key from lost_agents);
+where agent_run_id in (select agent_run_id from lost_agents);
 
 drop table lost_agents;
 drop table inline_agents;

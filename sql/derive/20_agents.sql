@@ -1,6 +1,6 @@
 -- Which call spawned an agent. The ways of telling are tried in their order, and the first that names a call counts.
 create temp table linked_agents as
-select agents.agent_key, agents.session_id, agents.agent_id, agents.layout, agents.workflow_run_id
+select agents.agent_run_id, agents.session_id, agents.agent_id, agents.layout, agents.workflow_id
 from touched_sessions
 cross join agents using (session_id);
 
@@ -11,9 +11,9 @@ create temp table noted_agents as
 select *
 from (
     select
-        linked_agents.agent_key, agent_metas.*,
+        linked_agents.agent_run_id, agent_metas.*,
         row_number() over (
-            partition by linked_agents.agent_key
+            partition by linked_agents.agent_run_id
             order by files.path, sources.machine_id, sources.root_path
         ) as place
     from linked_agents
@@ -24,33 +24,33 @@ from (
 )
 where place = 1;
 
-create index temp.noted_agents_by_key on noted_agents (agent_key);
+create index temp.noted_agents_by_key on noted_agents (agent_run_id);
 
 create temp table agent_calls as
 with told as (
-    select noted_agents.agent_key, noted_agents.tool_use_id, 1 as step, 'meta' as link_method
+    select noted_agents.agent_run_id, noted_agents.tool_use_id, 1 as step, 'meta' as link_method
     from noted_agents
     where noted_agents.tool_use_id is not null
     union all
     select
-        linked_agents.agent_key,
+        linked_agents.agent_run_id,
         agent_links.tool_use_id,
         case agent_links.method when 'result' then 2 when 'progress' then 3 when 'notification' then 4 else 5 end,
         agent_links.method
     from linked_agents
     cross join agent_links using (session_id, agent_id)
     union all
-    select linked_agents.agent_key, tool_results.tool_use_id, 6, 'workflow'
+    select linked_agents.agent_run_id, tool_results.tool_use_id, 6, 'workflow'
     from linked_agents
     cross join messages on messages.session_id = linked_agents.session_id
     cross join tool_results using (message_id)
     where linked_agents.layout = 'workflow'
-        and tool_results.workflow_run_id = linked_agents.workflow_run_id
+        and tool_results.workflow_id = linked_agents.workflow_id
 ),
 
 -- The text of a result can quote anything: only a call that spawns agents counts.
 calls as (
-    select told.agent_key, told.tool_use_id, told.step, told.link_method, messages.sent_at
+    select told.agent_run_id, told.tool_use_id, told.step, told.link_method, messages.sent_at
     from told
     cross join tool_uses using (tool_use_id)
     cross join messages using (message_id)
@@ -58,39 +58,39 @@ calls as (
 )
 
 select
-    agent_key, tool_use_id, link_method,
+    agent_run_id, tool_use_id, link_method,
     row_number() over (
-        partition by agent_key
+        partition by agent_run_id
         order by step, sent_at is null, sent_at, tool_use_id -- an agent that was resumed was spawned by the first call
     ) as choice
 from calls;
 
 delete from agent_calls where choice > 1;
-create index temp.agent_calls_by_key on agent_calls (agent_key);
+create index temp.agent_calls_by_key on agent_calls (agent_run_id);
 create index temp.agent_calls_by_call on agent_calls (tool_use_id);
 
 -- What agents were told first, of those that it tells something of: in a file beside the session it may be a warm-up, and
 -- without a call it leads to one. Mostly that is their first message, so the others need not be read.
 create temp table agent_prompts as
 select
-    asked_agents.agent_key, asked_agents.session_id, asked_agents.agent_id, messages.sent_at,
+    asked_agents.agent_run_id, asked_agents.session_id, asked_agents.agent_id, messages.sent_at,
     prompt_key(content_blocks.text) as prompt_key,
     content_blocks.text = 'Warmup' as is_warmup
 from (
     select linked_agents.*
     from linked_agents
-    left join agent_calls on agent_calls.agent_key = linked_agents.agent_key
-    where linked_agents.layout = 'flat' or agent_calls.agent_key is null
+    left join agent_calls on agent_calls.agent_run_id = linked_agents.agent_run_id
+    where linked_agents.layout = 'flat' or agent_calls.agent_run_id is null
 ) as asked_agents
 cross join messages on messages.message_id = coalesce(
     (
         select told.message_id
         from messages as told indexed by messages_by_agent
-        where told.agent_key = asked_agents.agent_key
+        where told.agent_run_id = asked_agents.agent_run_id
             and told.sent_at = (
                 select earliest.sent_at
                 from messages as earliest indexed by messages_by_agent
-                where earliest.agent_key = asked_agents.agent_key
+                where earliest.agent_run_id = asked_agents.agent_run_id
                     and earliest.sent_at is not null
                     and earliest.prompt_kind = 'agent_prompt'
                     and exists (select 1 from content_blocks where message_id = earliest.message_id and text is not null)
@@ -105,7 +105,7 @@ cross join messages on messages.message_id = coalesce(
     (
         select told.message_id
         from messages as told indexed by messages_by_agent
-        where told.agent_key = asked_agents.agent_key
+        where told.agent_run_id = asked_agents.agent_run_id
             and told.sent_at is null
             and told.prompt_kind = 'agent_prompt'
             and exists (select 1 from content_blocks where message_id = told.message_id and text is not null)
@@ -121,7 +121,7 @@ cross join content_blocks on content_blocks.block_id = (
     limit 1
 );
 
-create index temp.agent_prompts_by_key on agent_prompts (agent_key);
+create index temp.agent_prompts_by_key on agent_prompts (agent_run_id);
 
 update agents
 set internal_kind = case
@@ -131,24 +131,24 @@ set internal_kind = case
     when agents.layout = 'flat' and agent_prompts.is_warmup then 'warmup'
 end
 from linked_agents
-left join agent_prompts on agent_prompts.agent_key = linked_agents.agent_key
-where linked_agents.agent_key = agents.agent_key;
+left join agent_prompts on agent_prompts.agent_run_id = linked_agents.agent_run_id
+where linked_agents.agent_run_id = agents.agent_run_id;
 
 -- Where nothing names the call: the one with the same prompt, the first agent to the first call.
 create temp table same_prompts as
 with unlinked_agents as (
     select
-        agent_prompts.agent_key, agent_prompts.session_id, agent_prompts.prompt_key,
+        agent_prompts.agent_run_id, agent_prompts.session_id, agent_prompts.prompt_key,
         noted_agents.name,
         row_number() over (
             partition by agent_prompts.session_id, agent_prompts.prompt_key
             order by agent_prompts.sent_at, agent_prompts.agent_id
         ) as prompt_rank
     from agent_prompts
-    cross join agents on agents.agent_key = agent_prompts.agent_key
-    left join agent_calls on agent_calls.agent_key = agent_prompts.agent_key
-    left join noted_agents on noted_agents.agent_key = agent_prompts.agent_key
-    where agent_calls.agent_key is null
+    cross join agents on agents.agent_run_id = agent_prompts.agent_run_id
+    left join agent_calls on agent_calls.agent_run_id = agent_prompts.agent_run_id
+    left join noted_agents on noted_agents.agent_run_id = agent_prompts.agent_run_id
+    where agent_calls.agent_run_id is null
         and agents.internal_kind is null
         and noted_agents.parent_agent_id is null
 ),
@@ -172,13 +172,13 @@ unlinked_calls as (
         and json_type(tool_uses.input_json, '$.prompt') = 'text'
 )
 
-select unlinked_agents.agent_key, unlinked_calls.tool_use_id
+select unlinked_agents.agent_run_id, unlinked_calls.tool_use_id
 from unlinked_agents
 join unlinked_calls using (session_id, prompt_key, prompt_rank)
 where coalesce(unlinked_agents.name = unlinked_calls.name, 1);
 
-insert into agent_calls (agent_key, tool_use_id, link_method, choice)
-select agent_key, tool_use_id, 'prompt', 1
+insert into agent_calls (agent_run_id, tool_use_id, link_method, choice)
+select agent_run_id, tool_use_id, 'prompt', 1
 from same_prompts;
 
 update agents
@@ -194,14 +194,14 @@ set
         when agent_calls.link_method is not null or noted_agents.parent_agent_id is not null then 'certain'
         else 'none'
     end,
-    parent_agent_key = nullif(coalesce(
-        spawning_message.agent_key,
+    parent_agent_run_id = nullif(coalesce(
+        spawning_message.agent_run_id,
         (
-            select parent.agent_key
+            select parent.agent_run_id
             from agents as parent
             where parent.session_id = linked_agents.session_id and parent.agent_id = noted_agents.parent_agent_id
         )
-    ), linked_agents.agent_key),
+    ), linked_agents.agent_run_id),
     agent_type = coalesce(noted_agents.agent_type, tool_uses.subagent_type, agents.internal_kind),
     description = coalesce(noted_agents.description, tool_uses.description),
     name = coalesce(noted_agents.name, json_extract(tool_uses.input_json, '$.name')),
@@ -212,21 +212,21 @@ set
     spawn_depth = noted_agents.spawn_depth,
     is_fork = noted_agents.is_fork
 from linked_agents
-left join noted_agents on noted_agents.agent_key = linked_agents.agent_key
-left join agent_calls on agent_calls.agent_key = linked_agents.agent_key
+left join noted_agents on noted_agents.agent_run_id = linked_agents.agent_run_id
+left join agent_calls on agent_calls.agent_run_id = linked_agents.agent_run_id
 left join tool_uses on tool_uses.tool_use_id = agent_calls.tool_use_id
 left join messages as spawning_message on spawning_message.message_id = tool_uses.message_id
-where linked_agents.agent_key = agents.agent_key;
+where linked_agents.agent_run_id = agents.agent_run_id;
 
 -- What events say of agents: a forked agent begins with a pointer to the conversation of its session, and a workflow has
 -- a journal. Of several the first by file counts.
 create temp table agent_events as
-select agent_key, type, payload_json
+select agent_run_id, type, payload_json
 from (
     select
-        linked_agents.agent_key, events.type, events.payload_json,
+        linked_agents.agent_run_id, events.type, events.payload_json,
         row_number() over (
-            partition by linked_agents.agent_key, events.type
+            partition by linked_agents.agent_run_id, events.type
             order by files.path, sources.machine_id, sources.root_path, files.generation, events.byte_offset
         ) as place
     from touched_sessions
@@ -240,14 +240,14 @@ from (
 )
 where place = 1;
 
-create index temp.agent_events_by_key on agent_events (agent_key);
+create index temp.agent_events_by_key on agent_events (agent_run_id);
 
 update agents
 set
     is_fork = 1,
     context_length = count_of(agent_events.payload_json -> '$.contextLength')
 from agent_events
-where agent_events.agent_key = agents.agent_key
+where agent_events.agent_run_id = agents.agent_run_id
     and agent_events.type = 'fork-context-ref';
 
 update agents
@@ -255,18 +255,18 @@ set
     workflow_label = json_extract(agent_events.payload_json, '$.label'),
     workflow_phase = coalesce(agents.workflow_phase, json_extract(agent_events.payload_json, '$.phase'))
 from agent_events
-where agent_events.agent_key = agents.agent_key
+where agent_events.agent_run_id = agents.agent_run_id
     and agent_events.type = 'started';
 
 -- How an agent ended: by the last notice of it, by the answer to its call, by the journal, by its last message.
 create temp table agent_ends as
 select
-    linked_agents.agent_key,
+    linked_agents.agent_run_id,
     (
         select task_notifications.status
         from task_notifications
         where task_notifications.session_id = linked_agents.session_id
-            and task_notifications.task_id = linked_agents.agent_id
+            and task_notifications.background_task_id = linked_agents.agent_id
             and task_notifications.status is not null
         order by task_notifications.notified_at desc, task_notifications.byte_offset desc, task_notifications.status
         limit 1
@@ -286,18 +286,18 @@ select
     (
         select max(case agent_events.type when 'result' then 'completed' else 'failed' end)
         from agent_events
-        where agent_events.agent_key = linked_agents.agent_key
+        where agent_events.agent_run_id = linked_agents.agent_run_id
             and agent_events.type in ('result', 'failed')
     ) as journaled,
     (
         select case when messages.type = 'assistant' and messages.stop_reason = 'end_turn' then 'finished' end
         from messages
-        where messages.agent_key = linked_agents.agent_key
+        where messages.agent_run_id = linked_agents.agent_run_id
         order by messages.sent_at desc, messages.uuid desc
         limit 1
     ) as last_said
 from linked_agents
-left join agent_calls on agent_calls.agent_key = linked_agents.agent_key;
+left join agent_calls on agent_calls.agent_run_id = linked_agents.agent_run_id;
 
 update agents
 set
@@ -311,14 +311,14 @@ set
     team_name = (
         select messages.team_name
         from messages indexed by messages_of_teams
-        where messages.agent_key = agents.agent_key and messages.team_name is not null
+        where messages.agent_run_id = agents.agent_run_id and messages.team_name is not null
         order by messages.sent_at, messages.uuid
         limit 1
     ),
-    started_at = (select min(sent_at) from messages where messages.agent_key = agents.agent_key),
-    ended_at = (select max(sent_at) from messages where messages.agent_key = agents.agent_key)
+    started_at = (select min(sent_at) from messages where messages.agent_run_id = agents.agent_run_id),
+    ended_at = (select max(sent_at) from messages where messages.agent_run_id = agents.agent_run_id)
 from agent_ends
-where agent_ends.agent_key = agents.agent_key;
+where agent_ends.agent_run_id = agents.agent_run_id;
 
 drop table agent_ends;
 drop table agent_events;

@@ -34,7 +34,7 @@ where usage_lines.is_counted = 1
     and json_extract(iterations.value, '$.type') = 'advisor_message';
 
 insert into api_responses (
-    api_message_id, parent_api_response_id, message_id, session_id, agent_key, kind, request_id, model, service_tier, speed,
+    api_message_id, parent_api_response_id, message_id, session_id, agent_run_id, kind, request_id, model, service_tier, speed,
     inference_geo, usage_quality, input_tokens, output_tokens, cache_write_tokens, cache_write_5m_tokens,
     cache_write_1h_tokens, cache_read_tokens, line_count, responded_at
 )
@@ -43,7 +43,7 @@ select
     api_responses.api_response_id,
     api_responses.message_id,
     api_responses.session_id,
-    api_responses.agent_key,
+    api_responses.agent_run_id,
     'advisor',
     api_responses.request_id,
     coalesce(advisors.model, api_responses.model),

@@ -199,7 +199,7 @@ set
         (
             select cwd
             from messages
-            where messages.session_id = sessions.session_id and cwd is not null and agent_key is null
+            where messages.session_id = sessions.session_id and cwd is not null and agent_run_id is null
             order by sent_at, uuid
             limit 1
         ),
@@ -220,7 +220,7 @@ set
             where messages.session_id = sessions.session_id
                 and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
                 and messages.prompt_kind <> 'memory_note'
-                and messages.agent_key is null
+                and messages.agent_run_id is null
                 and (
                     messages.prompt_text is not null
                     or exists (

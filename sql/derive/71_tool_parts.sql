@@ -3,13 +3,13 @@ delete from _tool_parts
 where part_number in (select part_number from touched_parts);
 
 insert into _tool_parts (
-    part_number, session_id, agent_key, tool_name, mcp_server, call_count, ok_count, error_count, denied_count,
+    part_number, session_id, agent_run_id, tool_name, mcp_server, call_count, ok_count, error_count, denied_count,
     stopped_count, pending_count, other_count, timed_count, duration_ms, result_bytes, activity_date
 )
 select
     touched_parts.part_number,
     coalesce(tool_calls.session_id, ''),
-    coalesce(tool_calls.agent_key, 0),
+    coalesce(tool_calls.agent_run_id, 0),
     coalesce(tool_calls.name, ''),
     max(tool_calls.mcp_server),
     count(*),

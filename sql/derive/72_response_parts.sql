@@ -14,7 +14,7 @@ with responses as materialized ( -- so that a cost is computed once
         response_costs.response_date,
         response_costs.model,
         response_costs.message_id,
-        response_costs.agent_key,
+        response_costs.agent_run_id,
         response_costs.input_tokens,
         response_costs.output_tokens,
         response_costs.estimated_output_tokens,
@@ -54,7 +54,7 @@ select
     sum(responses.cost_units is null),
     sum(responses.cost_units),
     sum(responses.estimated_cost_units),
-    sum(case when responses.agent_key is not null then responses.cost_units end),
+    sum(case when responses.agent_run_id is not null then responses.cost_units end),
     responses.response_date
 from responses
 group by 1, 2, responses.response_date, 3, 4;

@@ -10,7 +10,7 @@ select
     _tool_parts.session_id,
     _tool_parts.activity_date,
     _tool_parts.tool_name,
-    case _tool_parts.agent_key when 0 then '' else coalesce(agents.agent_type, 'unknown') end,
+    case _tool_parts.agent_run_id when 0 then '' else coalesce(agents.agent_type, 'unknown') end,
     max(_tool_parts.mcp_server),
     coalesce(max(projects.name), ''),
     coalesce(max(session_machines.machine), ''),
@@ -28,7 +28,7 @@ select
     _tool_parts.activity_date || ' 00:00:00.000',
     unixepoch(_tool_parts.activity_date)
 from _tool_parts
-left join agents on agents.agent_key = _tool_parts.agent_key
+left join agents on agents.agent_run_id = _tool_parts.agent_run_id
 left join sessions on sessions.session_id = _tool_parts.session_id
 left join projects on projects.project_id = sessions.project_id
 left join session_machines on session_machines.session_id = _tool_parts.session_id

@@ -1,10 +1,10 @@
 -- name: find_agent
-select agent_key
+select agent_run_id
 from agents
 where session_id = ?1 and agent_id = ?2
 
 -- name: upsert_agent
-insert into agents (agent_key, session_id, agent_id, layout, workflow_run_id, link_method, link_confidence)
+insert into agents (agent_run_id, session_id, agent_id, layout, workflow_id, link_method, link_confidence)
 values (?1, ?2, ?3, ?4, ?5, 'none', 'none')
 on conflict (session_id, agent_id) do update
 set
@@ -13,4 +13,4 @@ set
             then excluded.layout
         else layout
     end,
-    workflow_run_id = coalesce(min(workflow_run_id, excluded.workflow_run_id), workflow_run_id, excluded.workflow_run_id)
+    workflow_id = coalesce(min(workflow_id, excluded.workflow_id), workflow_id, excluded.workflow_id)

@@ -58,7 +58,7 @@ delete from changed_responses;
 -- name: note_changes
 -- Notes whatever changes in rows that are counted, whoever changes it. New messages and responses are known by their keys.
 create temp trigger if not exists message_updated
-after update of file_id, session_id, agent_key, prompt_kind, cwd, git_branch, version, entrypoint, slug, sent_at on messages
+after update of file_id, session_id, agent_run_id, prompt_kind, cwd, git_branch, version, entrypoint, slug, sent_at on messages
 begin
     insert or ignore into touched_messages (message_id) values (new.message_id);
 end;

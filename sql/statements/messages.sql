@@ -46,7 +46,7 @@ where level = ?1 and name = ?2
 select
     (select coalesce(max(file_id), 0) from files),
     (select coalesce(max(project_id), 0) from projects),
-    (select coalesce(max(agent_key), 0) from agents),
+    (select coalesce(max(agent_run_id), 0) from agents),
     (select coalesce(max(message_id), 0) from messages),
     (select coalesce(max(block_id), 0) from content_blocks),
     (select coalesce(max(tool_result_id), 0) from tool_results),

@@ -18,7 +18,7 @@ select
     usage_lines.line_number,
     usage_lines.byte_offset,
     usage_lines.session_id,
-    usage_lines.agent_key,
+    usage_lines.agent_run_id,
     usage_lines.request_id,
     usage_lines.model,
     usage_lines.service_tier,

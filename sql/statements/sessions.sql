@@ -13,7 +13,7 @@ order by ended_at desc, session_id
 limit 1
 
 -- name: show_agents
-select agent_key, agent_id, agent_type, description, status, spawned_by_tool_use_id
+select agent_run_id, agent_id, agent_type, description, status, spawned_by_tool_use_id
 from agents
 where session_id = :session
     and spawned_by_tool_use_id is not null
@@ -46,7 +46,7 @@ order by content_blocks.message_id, content_blocks.position
 -- name: show_messages
 -- The messages of a session in reading order, without what only tells of progress.
 select
-    messages.message_id, messages.uuid, messages.agent_key, messages.type, messages.subtype, messages.prompt_kind,
+    messages.message_id, messages.uuid, messages.agent_run_id, messages.type, messages.subtype, messages.prompt_kind,
     messages.machine_kind, messages.model, messages.is_meta, messages.sent_at
 from messages
 join files using (file_id)

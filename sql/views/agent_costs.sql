@@ -2,10 +2,10 @@ create view agent_costs as
 -- One row per type of agent; the conversation itself is the type 'main'.
 select
     case
-        when response_costs.agent_key is null then 'main'
+        when response_costs.agent_run_id is null then 'main'
         else coalesce(agents.agent_type, 'unknown')
     end as agent_type,
-    count(distinct response_costs.agent_key) as agent_count,
+    count(distinct response_costs.agent_run_id) as agent_count,
     count(*) as response_count,
     sum(response_costs.input_tokens) as input_tokens,
     sum(response_costs.output_tokens) as output_tokens,
@@ -15,5 +15,5 @@ select
     round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
     sum(response_costs.cost_usd is null) as unpriced_count
 from response_costs
-left join agents on agents.agent_key = response_costs.agent_key
+left join agents on agents.agent_run_id = response_costs.agent_run_id
 group by 1;

@@ -2,7 +2,7 @@ create view api_errors as
 -- One row per failed call of the API: each retry, and each failure that was shown to the person.
 select
     messages.session_id,
-    messages.agent_key,
+    messages.agent_run_id,
     messages.message_id,
     'retry' as kind,
     coalesce(
@@ -26,7 +26,7 @@ union all
 
 select
     messages.session_id,
-    messages.agent_key,
+    messages.agent_run_id,
     messages.message_id,
     'shown',
     messages.error,

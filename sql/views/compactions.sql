@@ -2,7 +2,7 @@ create view compactions as
 -- One row per compaction: the moment a conversation was replaced by its summary, or parts of it were dropped.
 select
     boundary.session_id,
-    boundary.agent_key,
+    boundary.agent_run_id,
     boundary.message_id,
     boundary.logical_parent_message_id, -- the last message before it
     summary.message_id as summary_message_id,
@@ -32,7 +32,7 @@ union all
 
 -- Before 2.0.76 only the summary was written.
 select
-    summary.session_id, summary.agent_key, summary.message_id, summary.logical_parent_message_id, summary.message_id, 'full',
+    summary.session_id, summary.agent_run_id, summary.message_id, summary.logical_parent_message_id, summary.message_id, 'full',
     null, null, null, null,
     (select _message_texts.text from _message_texts where _message_texts.message_id = summary.message_id),
     summary.sent_at

@@ -5,7 +5,7 @@ select
     messages.message_id,
     messages.uuid,
     messages.parent_message_id,
-    messages.agent_key,
+    messages.agent_run_id,
     messages.file_id,
     messages.line_number,
     messages.type,

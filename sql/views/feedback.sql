@@ -8,7 +8,7 @@ with objections as (
             when tool_uses.name = 'ExitPlanMode' then 'plan_rejected'
             else 'denial'
         end as kind,
-        carriers.session_id, carriers.agent_key, carriers.message_id, tool_uses.message_id as about_message_id,
+        carriers.session_id, carriers.agent_run_id, carriers.message_id, tool_uses.message_id as about_message_id,
         tool_uses.tool_use_id, tool_results.denial_reason as text, carriers.git_branch, carriers.sent_at as said_at
     from tool_results indexed by tool_results_stopped
     cross join messages as carriers on carriers.message_id = tool_results.message_id
@@ -17,7 +17,7 @@ with objections as (
     union all
     -- The mark that a denial or a stopped tool leaves repeats it.
     select
-        'interruption', messages.session_id, messages.agent_key, messages.message_id, messages.parent_message_id, null, null,
+        'interruption', messages.session_id, messages.agent_run_id, messages.message_id, messages.parent_message_id, null, null,
         messages.git_branch, messages.sent_at
     from messages indexed by messages_by_prompt
     where messages.prompt_kind = 'interrupt'
@@ -39,7 +39,7 @@ said as (
             where messages.session_id = prompts.session_id
                 and messages.sent_at < prompts.said_at
                 and messages.type = 'assistant'
-                and messages.agent_key is prompts.agent_key
+                and messages.agent_run_id is prompts.agent_run_id
             order by messages.sent_at desc, messages.uuid desc
             limit 1
         ) as previous_message_id,
@@ -69,7 +69,7 @@ signals as (
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
             else 'prompt'
         end as kind,
-        said.session_id, said.agent_key, said.message_id, said.event_id,
+        said.session_id, said.agent_run_id, said.message_id, said.event_id,
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
@@ -82,7 +82,7 @@ signals as (
     from said
     union all
     select
-        kind, session_id, agent_key, message_id, null, about_message_id, tool_use_id, text, null, git_branch, said_at, 0
+        kind, session_id, agent_run_id, message_id, null, about_message_id, tool_use_id, text, null, git_branch, said_at, 0
     from objections
 )
 
@@ -98,7 +98,7 @@ select
     tool_uses.command,
     tool_uses.file_path,
     about.model,
-    signals.agent_key,
+    signals.agent_run_id,
     agents.agent_type,
     coalesce(signals.git_branch, about.git_branch) as git_branch,
     signals.message_id,
@@ -108,6 +108,6 @@ select
 from signals
 left join messages as about on about.message_id = signals.about_message_id
 left join tool_uses on tool_uses.tool_use_id = signals.tool_use_id
-left join agents on agents.agent_key = signals.agent_key
+left join agents on agents.agent_run_id = signals.agent_run_id
 left join sessions on sessions.session_id = signals.session_id
 left join projects on projects.project_id = sessions.project_id;

@@ -4,7 +4,7 @@ create view prompts as
 -- The indexes that are named here lead from a session, or from all, to the few messages of a kind.
 select
     messages.session_id,
-    messages.agent_key,
+    messages.agent_run_id,
     messages.message_id,
     null as event_id,
     null as tool_use_id,
@@ -30,7 +30,7 @@ union all
 
 -- Typed while a tool ran, and delivered with its result (2.1.19 to 2.1.37).
 select
-    messages.session_id, messages.agent_key, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
+    messages.session_id, messages.agent_run_id, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
     substr(content_blocks.text, 1, 1000000), null, null, null, messages.permission_mode, messages.git_branch,
     messages.version, messages.sent_at
 from content_blocks indexed by content_blocks_beside_results
@@ -42,7 +42,7 @@ union all
 
 -- Answers to questions.
 select
-    messages.session_id, messages.agent_key, messages.message_id, null, tool_results.tool_use_id, 'answer', 'answer',
+    messages.session_id, messages.agent_run_id, messages.message_id, null, tool_results.tool_use_id, 'answer', 'answer',
     cast(answers.value as text), answers.key, null, null, messages.permission_mode, messages.git_branch, messages.version,
     messages.sent_at
 from tool_uses indexed by tool_uses_by_name
@@ -56,7 +56,7 @@ union all
 
 -- Reasons for a rejection.
 select
-    messages.session_id, messages.agent_key, messages.message_id, null, tool_results.tool_use_id, 'rejection', 'rejection',
+    messages.session_id, messages.agent_run_id, messages.message_id, null, tool_results.tool_use_id, 'rejection', 'rejection',
     tool_results.denial_reason, null, null, null, messages.permission_mode, messages.git_branch, messages.version,
     messages.sent_at
 from tool_results indexed by tool_results_with_reason

@@ -159,7 +159,7 @@ select
     totals.kind,
     totals.message_id,
     totals.session_id,
-    totals.agent_key,
+    totals.agent_run_id,
     totals.model,
     totals.priced_model,
     totals.model_price_id,

@@ -9,7 +9,7 @@ select
         from messages indexed by messages_by_prompt
         where messages.session_id = sessions.session_id
             and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
-            and messages.agent_key is null
+            and messages.agent_run_id is null
     ) as prompt_count, -- what the person said, however it was said
     (
         select count(*)

@@ -11,7 +11,7 @@ select
     sum(response_costs.cache_read_tokens) as cache_read_tokens,
     round(sum(response_costs.cost_usd), 6) as cost_usd,
     round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
-    round(sum(case when response_costs.agent_key is not null then response_costs.cost_usd end), 6) as agent_cost_usd,
+    round(sum(case when response_costs.agent_run_id is not null then response_costs.cost_usd end), 6) as agent_cost_usd,
     sum(response_costs.cost_usd is null) as unpriced_count,
     min(response_costs.responded_at) as first_responded_at,
     max(response_costs.responded_at) as last_responded_at

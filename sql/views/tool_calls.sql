@@ -3,7 +3,7 @@ create view tool_calls as
 select
     tool_uses.tool_use_id,
     messages.session_id,
-    messages.agent_key,
+    messages.agent_run_id,
     tool_uses.message_id,
     tool_results.message_id as result_message_id,
     tool_uses.name,

@@ -13,7 +13,7 @@ with deliveries as (
     from messages
     where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_turn_start)
         and messages.type = 'user'
-        and messages.agent_key is null
+        and messages.agent_run_id is null
     window session_order as (partition by messages.session_id order by messages.sent_at, messages.uuid)
 ),
 

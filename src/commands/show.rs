@@ -67,7 +67,7 @@ impl Session {
         let mut messages: HashMap<i64, Vec<_>> = HashMap::new();
         for message in select(sql::SHOW_MESSAGES)? {
             messages
-                .entry(number(&message, "agent_key"))
+                .entry(number(&message, "agent_run_id"))
                 .or_default()
                 .push(message);
         }
@@ -115,13 +115,13 @@ impl Session {
     }
 
     /// Appends the messages of a sub-agent, or of the session itself.
-    fn thread(&self, page: &mut String, agent_key: i64, seen: &mut HashSet<i64>) {
+    fn thread(&self, page: &mut String, agent_run_id: i64, seen: &mut HashSet<i64>) {
         // Sub-agents can form a cycle.
-        if !seen.insert(agent_key) {
+        if !seen.insert(agent_run_id) {
             return;
         }
         let mut speaker = String::new();
-        for message in self.messages.get(&agent_key).into_iter().flatten() {
+        for message in self.messages.get(&agent_run_id).into_iter().flatten() {
             let blocks = self.blocks.get(&number(message, "message_id"));
             let said = said_by(message);
             for block in blocks.into_iter().flatten() {
@@ -176,7 +176,7 @@ impl Session {
                     .flatten()
                 {
                     let mut inner = String::new();
-                    self.thread(&mut inner, number(agent, "agent_key"), seen);
+                    self.thread(&mut inner, number(agent, "agent_run_id"), seen);
                     let kind = string(agent, "agent_type");
                     fold(
                         page,
@@ -213,12 +213,12 @@ impl Session {
         session
     }
 
-    fn thread_json(&self, agent_key: i64, seen: &mut HashSet<i64>) -> Json {
-        if !seen.insert(agent_key) {
+    fn thread_json(&self, agent_run_id: i64, seen: &mut HashSet<i64>) -> Json {
+        if !seen.insert(agent_run_id) {
             return json!([]);
         }
         let mut messages = Vec::new();
-        for message in self.messages.get(&agent_key).into_iter().flatten() {
+        for message in self.messages.get(&agent_run_id).into_iter().flatten() {
             let mut shown = object(message);
             let mut blocks = Vec::new();
             for block in self
@@ -235,7 +235,7 @@ impl Session {
                     .flatten()
                     .map(|agent| {
                         let mut inner = object(agent);
-                        inner["messages"] = self.thread_json(number(agent, "agent_key"), seen);
+                        inner["messages"] = self.thread_json(number(agent, "agent_run_id"), seen);
                         inner
                     })
                     .collect();

@@ -275,7 +275,7 @@ impl Deferred {
                 agent.session_id,
                 agent.agent_id,
                 agent.layout,
-                agent.workflow_run_id
+                agent.workflow_id
             ];
             store.execute(sql::UPSERT_AGENT, row)?;
         }

@@ -19,7 +19,7 @@ pub struct Deferred {
     pub new_projects: BTreeSet<i64>,
     /// Agents in every form in which lines name them.
     pub agents: HashMap<Agent<'static>, i64>,
-    agent_keys: HashMap<(String, String), i64>,
+    agent_run_ids: HashMap<(String, String), i64>,
     pub links: BTreeSet<AgentLink>,
     pub models: BTreeSet<String>,
     pub unknown_kinds: UnknownKinds,
@@ -175,13 +175,13 @@ impl<S: Store> Loader<S> {
     }
 
     /// The key of an agent.
-    pub(super) fn agent_key(&mut self, agent: &Agent<'_>) -> Result<i64> {
+    pub(super) fn agent_run_id(&mut self, agent: &Agent<'_>) -> Result<i64> {
         if let Some(key) = self.deferred.agents.get(agent) {
             return Ok(*key);
         }
         self.deferred.touch_session(Some(&agent.session_id));
         let name = (agent.session_id.to_string(), agent.agent_id.to_string());
-        let key = match self.deferred.agent_keys.get(&name) {
+        let key = match self.deferred.agent_run_ids.get(&name) {
             Some(key) => *key,
             None => match self.store.find(Id::Agent(&name.0, &name.1))? {
                 Some(key) => key,
@@ -191,7 +191,7 @@ impl<S: Store> Loader<S> {
                 }
             },
         };
-        self.deferred.agent_keys.insert(name, key);
+        self.deferred.agent_run_ids.insert(name, key);
         self.deferred.agents.insert(agent.clone().into_owned(), key);
         Ok(key)
     }

@@ -49,12 +49,12 @@ impl<S: Store> Loader<S> {
         message.logical_parent_message_id =
             self.message_key(message.logical_parent_uuid.as_deref())?;
         if let Some(agent) = &rows.agent {
-            message.agent_key = Some(self.agent_key(agent)?);
+            message.agent_run_id = Some(self.agent_run_id(agent)?);
         }
         if let Some(usage) = &mut rows.usage {
-            usage.line.agent_key = match &usage.agent {
-                Some(agent) => Some(self.agent_key(agent)?),
-                None => message.agent_key,
+            usage.line.agent_run_id = match &usage.agent {
+                Some(agent) => Some(self.agent_run_id(agent)?),
+                None => message.agent_run_id,
             };
         }
         Ok(())

@@ -311,7 +311,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line<'static>> {
             line_number: columns.next()?,
             byte_offset: columns.next()?,
             session_id: columns.text()?,
-            agent_key: columns.next()?,
+            agent_run_id: columns.next()?,
             request_id: columns.text()?,
             model: columns.text()?,
             service_tier: columns.text()?,
@@ -403,7 +403,7 @@ fn judge<'l>(lines: &'l [Line<'_>]) -> ApiResponse<'l> {
     response.visible_char_count = visible_chars(usage, lines);
     response.message_id = Some(first.message_id);
     response.session_id = borrowed(&first.session_id);
-    response.agent_key = first.agent_key;
+    response.agent_run_id = first.agent_run_id;
     response.responded_at = borrowed(&first.sent_at);
     response.line_count = Some(lines.len() as i64);
     let mut stop_reasons = lines.iter().map(|line| &line.usage.stop_reason);

@@ -29,7 +29,7 @@ pub fn from_blocks(blocks: &[BlockRows<'_>]) -> Vec<AgentLink> {
 
 /// The link of a task notification that names a sub-agent and a call.
 pub fn from_notification(notification: &TaskNotification<'_>) -> Option<AgentLink> {
-    let agent_id = notification.task_id.as_deref()?;
+    let agent_id = notification.background_task_id.as_deref()?;
     let call = notification.tool_use_id.as_deref()?;
     Some(new(agent_id, call, "notification"))
 }

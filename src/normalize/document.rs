@@ -137,7 +137,7 @@ fn task(json: &str, place: &Place) -> Option<Task> {
     let task: TaskFile = parse_object(json).ok()?;
     Some(Task {
         list_name: place.session_id.clone().unwrap_or_default(),
-        task_id: task.id.map(Into::into),
+        task_number: task.id.map(Into::into),
         subject: task.subject.map(Into::into),
         description: task.description.map(Into::into),
         active_form: task.active_form.map(Into::into),
@@ -195,7 +195,7 @@ object! {
     /// `wf_<run>.json`
     pub struct RunFile {
         "runId" => run_id: text,
-        "taskId" => task_id: text,
+        "taskId" => background_task_id: text,
         "workflowName" => name: text,
         "status" => status: text,
         "startTime" => start_time: milliseconds,
@@ -210,8 +210,8 @@ fn workflow_run(json: &str, place: &Place) -> Option<WorkflowRun> {
     let run: RunFile = parse_object(json).ok()?;
     Some(WorkflowRun {
         session_id: place.session_id.clone().unwrap_or_default(),
-        workflow_run_id: run.run_id.map(Into::into),
-        task_id: run.task_id.map(Into::into),
+        workflow_id: run.run_id.map(Into::into),
+        background_task_id: run.background_task_id.map(Into::into),
         name: run.name.map(Into::into),
         status: run.status.map(Into::into),
         duration_ms: run.duration_ms,

@@ -325,7 +325,7 @@ fn agent<'a>(record: &Record<'a>, message: &Message<'a>, place: &'a Place) -> Op
         session_id: message.session_id.clone()?,
         agent_id: agent_id.filter(|_| is_sub_agent)?,
         layout: place.layout.name(),
-        workflow_run_id: place.workflow_run_id.as_deref().map(Cow::Borrowed),
+        workflow_id: place.workflow_id.as_deref().map(Cow::Borrowed),
     })
 }
 

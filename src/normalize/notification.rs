@@ -8,7 +8,7 @@ use crate::rows::{TaskNotification, Text};
 object! {
     /// The oldest format of a notification.
     pub struct JsonNotification {
-        "task_id" => task_id: text,
+        "task_id" => background_task_id: text,
         "tool_use_id" => tool_use_id: text,
         "status" => status: text,
         "summary" => summary: long_text,
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Vec<TaskNotification<'static>> {
             .enumerate()
             .map(|(position, notification)| TaskNotification {
                 position: position as i64,
-                task_id: element(notification, "task-id"),
+                background_task_id: element(notification, "task-id"),
                 tool_use_id: element(notification, "tool-use-id"),
                 status: element(notification, "status"),
                 summary: element(notification, "summary"),
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Vec<TaskNotification<'static>> {
 fn parse_json(json: &str) -> Option<TaskNotification<'static>> {
     let notification: JsonNotification = parse_object(json).ok()?;
     let notification = TaskNotification {
-        task_id: Some(notification.task_id?),
+        background_task_id: Some(notification.background_task_id?),
         tool_use_id: Some(notification.tool_use_id?),
         status: notification.status,
         summary: notification.summary.map(truncate),
@@ -71,7 +71,10 @@ mod tests {
         let text = "<task-notification>\n<task-id>a1b2c3d</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n<status>completed</status>\n<summary>Agent done</summary>\n<result>All good</result>\n</task-notification>";
         let notifications = parse(text);
         assert_eq!(notifications.len(), 1);
-        assert_eq!(notifications[0].task_id.as_deref(), Some("a1b2c3d"));
+        assert_eq!(
+            notifications[0].background_task_id.as_deref(),
+            Some("a1b2c3d")
+        );
         assert_eq!(notifications[0].tool_use_id.as_deref(), Some("toolu_1"));
         assert_eq!(notifications[0].status.as_deref(), Some("completed"));
         assert_eq!(notifications[0].result.as_deref(), Some("All good"));

@@ -73,7 +73,7 @@ pub fn progress<'a>(
         session_id: Cow::Borrowed(""),
         agent_id,
         layout: Layout::Nested.name(),
-        workflow_run_id: None,
+        workflow_id: None,
     });
     Some(usage)
 }

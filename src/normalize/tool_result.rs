@@ -67,7 +67,7 @@ fn complete_result<'a>(
     result.persisted_name = name.map(|name| name.to_string().into());
     result.persisted_bytes = returned.count("persistedOutputSize");
     result.agent_id = returned.text("agentId");
-    result.workflow_run_id = returned.text("runId");
+    result.workflow_id = returned.text("runId");
     result.background_task_id = returned.text("backgroundTaskId");
     result.duration_ms = returned.duration_ms();
     result.is_user_modified = returned.flag("userModified");

@@ -27,7 +27,7 @@ tables! {
     "tasks" => Task {
         "file_id" => file_id: i64,
         "list_name" => list_name: String,
-        "task_id" => task_id: Option<String>,
+        "task_number" => task_number: Option<String>,
         "subject" => subject: Option<String>,
         "description" => description: Option<String>,
         "active_form" => active_form: Option<String>,
@@ -84,8 +84,8 @@ tables! {
     "workflow_runs" => WorkflowRun {
         "file_id" => file_id: i64,
         "session_id" => session_id: String,
-        "workflow_run_id" => workflow_run_id: Option<String>,
-        "task_id" => task_id: Option<String>,
+        "workflow_id" => workflow_id: Option<String>,
+        "background_task_id" => background_task_id: Option<String>,
         "name" => name: Option<String>,
         "status" => status: Option<String>,
         "extra_json" => extra_json: Option<String>,

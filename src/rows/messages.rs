@@ -12,7 +12,7 @@ tables! {
         "logical_parent_uuid" => logical_parent_uuid: Option<Text<'a>>,
         "logical_parent_message_id" => logical_parent_message_id: Option<i64>,
         "session_id" => session_id: Option<Text<'a>>,
-        "agent_key" => agent_key: Option<i64>,
+        "agent_run_id" => agent_run_id: Option<i64>,
         "agent_id" => agent_id: Option<Text<'a>>,
         "file_id" => file_id: i64,
         "line_number" => line_number: i64,
@@ -132,7 +132,7 @@ tables! {
         "outcome" => outcome: &'static str,
         "denial_reason" => denial_reason: Option<Text<'a>>,
         "agent_id" => agent_id: Option<Text<'a>>,
-        "workflow_run_id" => workflow_run_id: Option<Text<'a>>,
+        "workflow_id" => workflow_id: Option<Text<'a>>,
         "background_task_id" => background_task_id: Option<Text<'a>>,
         "persisted_name" => persisted_name: Option<Text<'a>>,
         "change_kind" => change_kind: Option<&'static str>,
@@ -204,7 +204,7 @@ tables! {
         "byte_offset" => byte_offset: i64,
         "position" => position: i64,
         "session_id" => session_id: Option<Text<'a>>,
-        "task_id" => task_id: Option<Text<'a>>,
+        "background_task_id" => background_task_id: Option<Text<'a>>,
         "tool_use_id" => tool_use_id: Option<Text<'a>>,
         "status" => status: Option<Text<'a>>,
         "summary" => summary: Option<Text<'a>>,
@@ -244,11 +244,11 @@ pub struct Agent<'a> {
     /// How its transcript is stored: the name of a [`crate::discover::Layout`].
     pub layout: &'static str,
     /// The name of its workflow run's folder.
-    pub workflow_run_id: Option<Text<'a>>,
+    pub workflow_id: Option<Text<'a>>,
 }
 
 into_owned! {
     MessageRows { message, agent, blocks, usage, links, notifications }
     BlockRows { block, tool_use, tool_result, git_operations, web_request }
-    Agent { session_id, agent_id, layout, workflow_run_id }
+    Agent { session_id, agent_id, layout, workflow_id }
 }
