@@ -194,7 +194,8 @@ fn table_page(page: &mut String, table: &Table) {
             append(&mut about, &format!("→ [{target}](#{target})"));
         }
         if !column.values.is_empty() {
-            append(&mut about, &format!("One of {}.", column.values.join(", ")));
+            let separator = if about.is_empty() { "" } else { ": " };
+            let _ = write!(about, "{separator}{}", column.values.join(", "));
         }
         let kind = match column.is_optional {
             true => format!("{}, optional", column.kind),
@@ -205,7 +206,9 @@ fn table_page(page: &mut String, table: &Table) {
 }
 
 fn first_sentence(text: &str) -> &str {
-    text.split_once(". ").map_or(text, |(first, _)| first)
+    text.split_once(". ")
+        .map_or(text, |(first, _)| first)
+        .trim_end_matches('.')
 }
 
 fn cell(text: &str) -> String {

@@ -1,12 +1,12 @@
--- In all these scripts `cross join` keeps the order of the tables: what was touched comes first, and leads by an index to the
--- rest. Without it SQLite may read a whole table for a sync of a few lines.
+-- In all these scripts `cross join` fixes the join order: the touched keys come first and find the other rows through
+-- indexes. Without it SQLite may scan a whole table for a sync of a few lines.
 
--- Every session that a line names has a row.
+-- Every session named in a line has a row.
 insert or ignore into sessions (session_id)
 select session_id
 from touched_sessions;
 
--- A session that another one names may be new: what names it is looked at again.
+-- A session named by others may be new: derive those others again.
 insert or ignore into touched_sessions (session_id)
 select messages.session_id
 from touched_sessions
@@ -28,8 +28,8 @@ from touched_sessions
 cross join events on events.related_session_id = touched_sessions.session_id
 where events.session_id is not null;
 
--- What a session is made of may depend on lines of another one: results and agents on their call, and a message on its
--- parent. Of a new database all sessions are touched.
+-- A session may depend on lines of another session: results and agents on their call, a message on its parent. In a new
+-- database all sessions are touched.
 create temp table changed_calls as
 select tool_uses.tool_use_id
 from counted_rows

@@ -1,4 +1,4 @@
--- References whose target has arrived by now.
+-- Set the keys of references whose target has been imported since.
 update messages indexed by messages_without_parent
 set parent_message_id = (select parent.message_id from messages as parent where parent.uuid = messages.parent_uuid)
 where parent_message_id is null

@@ -1,5 +1,5 @@
--- Agents of old versions stand among the lines of their session, without an id: one agent per root of a sidechain. A parent
--- in another session makes no root, so that it does not matter which sessions are touched.
+-- Old versions write agents into the file of their session, without an id: each root of a sidechain is one agent. A message
+-- whose parent is in another session is no root, so the result does not depend on which sessions are touched.
 create temp table inline_messages as
 select messages.message_id, messages.uuid, messages.parent_message_id, messages.session_id
 from touched_sessions
@@ -22,7 +22,7 @@ with recursive chain as (
         where parent.message_id = inline_messages.parent_message_id
             and parent.session_id = inline_messages.session_id
     )
-    union -- not all: a circle of parents ends the walk
+    union -- not `union all`, which would not end in a cycle
     select inline_messages.message_id, chain.session_id, chain.root_uuid
     from chain
     join inline_messages
@@ -39,7 +39,7 @@ from inline_agents
 where true
 on conflict (session_id, agent_id) do nothing;
 
--- Parents that go round in a circle have no root, and no agent.
+-- A cycle of parents has no root and no agent.
 update messages
 set agent_run_id = null
 where agent_run_id is not null
@@ -58,7 +58,7 @@ cross join agents using (session_id, agent_id)
 where inline_agents.message_id = messages.message_id
     and messages.agent_run_id is not agents.agent_run_id;
 
--- Usage follows the line that is the message; a copy of it has no agent.
+-- Usage follows the message; copies have no agent.
 insert or ignore into touched_responses (api_response_id)
 select usage_lines.api_response_id
 from touched_sessions
@@ -86,7 +86,7 @@ where usage_lines.message_id = inline_agents.message_id
     and usage_lines.byte_offset = messages.byte_offset
     and usage_lines.is_progress = 0;
 
--- A root that has found its parent is no longer one. Agents and responses that still refer to it are looked at again.
+-- A root whose parent has arrived is no root any more. Derive agents and responses that refer to it again.
 create temp table lost_agents as
 select agents.agent_run_id
 from touched_sessions

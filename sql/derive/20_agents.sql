@@ -1,4 +1,4 @@
--- Which call spawned an agent. The ways of telling are tried in their order, and the first that names a call counts.
+-- Find the call that spawned an agent. The first method that names a call wins.
 create temp table linked_agents as
 select agents.agent_run_id, agents.session_id, agents.agent_id, agents.layout, agents.workflow_id
 from touched_sessions
@@ -6,7 +6,7 @@ cross join agents using (session_id);
 
 create index temp.linked_agents_by_id on linked_agents (session_id, agent_id);
 
--- What is noted of an agent in the newest version of its meta.json.
+-- Facts from the newest version of an agent's meta.json.
 create temp table noted_agents as
 select *
 from (
@@ -48,7 +48,7 @@ with told as (
         and tool_results.workflow_id = linked_agents.workflow_id
 ),
 
--- The text of a result can quote anything: only a call that spawns agents counts.
+-- The text of a result can quote anything, so only a call of a tool that spawns agents counts.
 calls as (
     select told.agent_run_id, told.tool_use_id, told.step, told.link_method, messages.sent_at
     from told
@@ -61,7 +61,7 @@ select
     agent_run_id, tool_use_id, link_method,
     row_number() over (
         partition by agent_run_id
-        order by step, sent_at is null, sent_at, tool_use_id -- an agent that was resumed was spawned by the first call
+        order by step, sent_at is null, sent_at, tool_use_id -- a resumed agent was spawned by the first call
     ) as choice
 from calls;
 
@@ -69,8 +69,8 @@ delete from agent_calls where choice > 1;
 create index temp.agent_calls_by_key on agent_calls (agent_run_id);
 create index temp.agent_calls_by_call on agent_calls (tool_use_id);
 
--- What agents were told first, of those that it tells something of: in a file beside the session it may be a warm-up, and
--- without a call it leads to one. Mostly that is their first message, so the others need not be read.
+-- The first prompt of agents, where it is needed: to detect a warm-up agent with its own file, and to find the call of an
+-- agent without one. It is usually the first message, so the others are rarely read.
 create temp table agent_prompts as
 select
     asked_agents.agent_run_id, asked_agents.session_id, asked_agents.agent_id, messages.sent_at,
@@ -134,7 +134,7 @@ from linked_agents
 left join agent_prompts on agent_prompts.agent_run_id = linked_agents.agent_run_id
 where linked_agents.agent_run_id = agents.agent_run_id;
 
--- Where nothing names the call: the one with the same prompt, the first agent to the first call.
+-- If nothing names the call: the call with the same prompt; the first agent gets the first call.
 create temp table same_prompts as
 with unlinked_agents as (
     select
@@ -168,7 +168,7 @@ unlinked_calls as (
     left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
     where tool_uses.name in ('Task', 'Agent')
         and agent_calls.tool_use_id is null
-        and length(tool_uses.input_json) <= 1000000 -- SQLite takes many times the memory of what it looks into
+        and length(tool_uses.input_json) <= 1000000 -- SQLite's JSON functions need a multiple of this in memory
         and json_type(tool_uses.input_json, '$.prompt') = 'text'
 )
 
@@ -218,8 +218,8 @@ left join tool_uses on tool_uses.tool_use_id = agent_calls.tool_use_id
 left join messages as spawning_message on spawning_message.message_id = tool_uses.message_id
 where linked_agents.agent_run_id = agents.agent_run_id;
 
--- What events say of agents: a forked agent begins with a pointer to the conversation of its session, and a workflow has
--- a journal. Of several the first by file counts.
+-- Facts from events: a forked agent starts with a pointer to the conversation of its session, and a workflow has a
+-- journal. The first one by file wins.
 create temp table agent_events as
 select agent_run_id, type, payload_json
 from (
@@ -258,7 +258,7 @@ from agent_events
 where agent_events.agent_run_id = agents.agent_run_id
     and agent_events.type = 'started';
 
--- How an agent ended: by the last notice of it, by the answer to its call, by the journal, by its last message.
+-- How an agent ended: from its last notification, else the result of its call, the journal, its last message.
 create temp table agent_ends as
 select
     linked_agents.agent_run_id,
@@ -274,7 +274,7 @@ select
     (
         select
             case
-                -- Other states say that the agent was launched, not that it ended.
+                -- Other values mean that the agent was launched, not that it ended.
                 when tool_results.outcome = 'ok' and json_extract(tool_results.details_json, '$.status') = 'completed'
                     then 'completed'
                 when tool_results.outcome not in ('ok', 'backgrounded') then tool_results.outcome

@@ -1,4 +1,4 @@
--- Claude Code's own web searches run in calls of their own, whose results may come later than the response.
+-- Claude Code's own web searches are separate calls, whose results may arrive after the response.
 insert or ignore into touched_responses (api_response_id)
 select messages.api_response_id
 from touched_tool_uses
@@ -6,7 +6,7 @@ cross join tool_uses using (tool_use_id)
 cross join messages using (message_id)
 where messages.api_response_id is not null;
 
--- A response may leave one session for another.
+-- A response may move to another session.
 insert or ignore into touched_sessions (session_id)
 select api_responses.session_id
 from touched_responses

@@ -1,4 +1,4 @@
--- Claude Code's own web searches run in calls of their own, and the usage of the response says 0 of them.
+-- Claude Code's own web searches are separate calls; the usage of the response counts 0 of them.
 update api_responses
 set web_search_count = searched.search_count
 from (
@@ -14,7 +14,7 @@ from (
 where searched.api_response_id = api_responses.api_response_id
     and coalesce(api_responses.web_search_count, 0) = 0;
 
--- An advisor that was asked within a response is a response of its own, with its own model.
+-- An advisor asked within a response is its own response with its own model.
 delete from api_responses
 where kind = 'advisor'
     and parent_api_response_id in (select api_response_id from touched_responses);
@@ -64,7 +64,7 @@ join api_responses using (api_response_id);
 
 drop table advisors;
 
--- The name that a model is priced by, of every model that a line names.
+-- The name under which each model is priced.
 insert into model_aliases (model_name, model, origin)
 select named.model, priced_model(named.model), 'builtin'
 from (

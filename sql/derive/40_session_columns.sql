@@ -1,6 +1,6 @@
--- What a session is known by: first and last values of its messages, and the last record of each kind that sets one.
+-- Columns of sessions: first and last values of its messages, and the last record of each kind that sets one.
 create temp table touched_projects as
-select sessions.project_id -- a session may leave a project for another
+select sessions.project_id -- a session may move to another project
 from touched_sessions
 cross join sessions using (session_id)
 where sessions.project_id is not null;
@@ -26,7 +26,7 @@ from (
         row_number() over (
             partition by events.session_id, events.type
             order by
-                coalesce(files.session_id = events.session_id, 0) desc, -- in the session's own file before others
+                coalesce(files.session_id = events.session_id, 0) desc, -- the session's own file first
                 files.generation desc, files.path desc, sources.machine_id desc, sources.root_path desc,
                 events.byte_offset desc
         ) as place
@@ -42,7 +42,7 @@ from (
 where place = 1
 group by session_id;
 
--- A summary belongs to the session that holds its leaf, in whatever file it was written.
+-- A summary belongs to the session of its leaf message, no matter which file it is in.
 create temp table session_summaries as
 select session_id, summary
 from (
@@ -62,7 +62,7 @@ from (
 )
 where place = 1;
 
--- What an index or another program says of a session.
+-- Facts from session indexes and from other programs.
 create temp table hints as
 select session_id, custom_title, summary
 from (
@@ -82,8 +82,8 @@ from (
 )
 where place = 1;
 
--- Where a session has no value yet, and no message that is new or changed has one, its messages are not read for it.
--- Messages that changed since they were loaded have their values noted here, the others by the loader.
+-- If a session has no value yet and no new or changed message has one, its messages are not read. The loader records which
+-- values new messages have; this does it for messages that changed after loading.
 update touched_sessions
 set
     has_git_branch = max(touched_sessions.has_git_branch, changed.has_git_branch),
@@ -256,12 +256,12 @@ set
         select target.session_id
         from messages
         join sessions as target on target.session_id = messages.plan_session_id
-        where +messages.session_id = sessions.session_id and messages.plan_session_id is not null -- few have one
+        where +messages.session_id = sessions.session_id and messages.plan_session_id is not null -- few messages have one
         order by messages.sent_at, messages.uuid
         limit 1
     ),
     resumed_from_session_id = (
-        -- The file of a session that was resumed in old versions begins with lines of the session before.
+        -- In old versions the file of a resumed session starts with lines of the earlier session.
         select earlier.session_id
         from (
             select messages.session_id, files.path, messages.byte_offset
@@ -313,7 +313,7 @@ left join session_summaries using (session_id)
 left join hints using (session_id)
 where sessions.session_id = touched_sessions.session_id;
 
--- A session without a title is called by the first line of what was said first.
+-- A session without a title is named after the first line of its first prompt.
 update sessions
 set title = coalesce(
     custom_title, ai_title, summary,

@@ -1,5 +1,5 @@
--- The true path of a project: where /cd moved a session, where the earliest began, what an index or the history say; in
--- each case as far as the folder is named for it.
+-- The real path of a project: a directory entered by /cd, else the start of its earliest session, else what an index or the
+-- history says; only paths that encode to the folder's name.
 insert into touched_projects (project_id)
 select sessions.project_id
 from touched_sessions
@@ -58,7 +58,7 @@ from projects
 left join project_paths using (project_id)
 where projects.project_id in (select project_id from touched_projects);
 
--- What shows the name of a project has another one now.
+-- Update the rows that show the name of a renamed project.
 insert or ignore into touched_sessions (session_id)
 select sessions.session_id
 from project_names

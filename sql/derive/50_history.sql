@@ -1,5 +1,4 @@
--- Which message a line of history.jsonl became: one of its session with the same text, else one of the same moment. The
--- first 1,000,000 characters tell.
+-- Match lines of history.jsonl to messages: same session and same text (up to 1,000,000 characters), else same time.
 create temp table open_prompts as
 select history_prompt_id, session_id, trim(substr(display, 1, 1000000)) as display, prompted_at
 from history_prompts
@@ -39,7 +38,7 @@ from (
                     abs(julianday(said_prompts.sent_at) - julianday(open_prompts.prompted_at)), said_prompts.uuid
                 limit 1
             ),
-            -- A prompt with pastes reads differently there: the moment tells.
+            -- A prompt with pastes has another text there, so match by time.
             (
                 select said_prompts.message_id
                 from said_prompts
@@ -58,7 +57,7 @@ where matches.history_prompt_id = history_prompts.history_prompt_id;
 drop table said_prompts;
 drop table open_prompts;
 
--- Where a long text that was pasted is kept. Of a new database no names are noted: all are looked up.
+-- Find the files of long pasted texts. A new database records no changed names: all are looked up.
 update pasted_contents
 set paste_id = (
     select pastes.paste_id
@@ -79,7 +78,7 @@ where cache_name in (
     where counted_rows.last_message_id = 0
 );
 
--- The copies that Claude Code made of files before it changed them. One whose file has a newer version is NULL by now.
+-- Find the copies that Claude Code made of files before it changed them. The key is NULL if the copy has a newer version.
 update file_backups
 set file_id = (
     select backup.file_id

@@ -1,4 +1,4 @@
--- Indexes the texts of new blocks. The text of a block that changes or goes away is taken out of the index before
+-- Index the texts of new blocks. Changed and deleted blocks are removed from the index before
 -- (sql/statements/search.sql).
 insert into search (rowid, text)
 select block_id, text

@@ -1,14 +1,14 @@
--- The tables for BI tools, for the sessions that were touched. What stands in no session has the key ''. A session may have
--- very many messages: they are counted in parts (sql/schema.sql), of which only those are counted again that changed.
+-- The BI tables, for the touched sessions. Rows without a session have the key ''. Long sessions are summed in parts
+-- (sql/schema.sql), and only changed parts are summed again.
 
--- A response may have left one session for another.
+-- A response may have moved to another session.
 insert or ignore into touched_sessions (session_id)
 select api_responses.session_id
 from touched_responses
 cross join api_responses using (api_response_id)
 where api_responses.session_id is not null;
 
--- Parts with messages that are new, or changed.
+-- Parts with new or changed messages.
 create temp table touched_parts (part_number integer primary key);
 
 insert into touched_parts (part_number)

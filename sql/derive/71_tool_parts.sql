@@ -1,4 +1,4 @@
--- Calls and the files they changed, counted. Of a new database that is done in parallel with the rest.
+-- Sums of calls and changed files. In a new database this runs in parallel with the other scripts.
 delete from _tool_parts
 where part_number in (select part_number from touched_parts);
 

@@ -1,4 +1,4 @@
--- Responses and what they cost, counted. Of a new database that is done beside the rest.
+-- Sums of responses and their cost. In a new database this runs in parallel with the other scripts.
 delete from _response_parts
 where part_number in (select part_number from touched_response_parts);
 
@@ -7,7 +7,7 @@ insert into _response_parts (
     cache_write_tokens, cache_read_tokens, web_search_count, unpriced_count, cost_units, estimated_cost_units,
     agent_cost_units, activity_date
 )
-with responses as materialized ( -- so that a cost is computed once
+with responses as materialized ( -- computes each cost once
     select
         touched_response_parts.part_number,
         response_costs.session_id,
@@ -33,7 +33,7 @@ select
     responses.part_number,
     coalesce(responses.session_id, ''),
     coalesce(responses.model, ''),
-    -- Mostly all homes are of one machine, and messages need not be read.
+    -- Usually all homes are from one machine, and messages are not read.
     case
         when (select count(distinct machine) from sources) = 1 then (select min(machine) from sources)
         else coalesce((

@@ -1,4 +1,4 @@
--- The machine that the first message of a session was recorded on.
+-- The machine that recorded the first message of a session.
 create temp table session_machines as
 select
     touched_sessions.session_id,
@@ -16,7 +16,7 @@ from touched_sessions;
 
 create index temp.session_machines_by_session on session_machines (session_id);
 
--- Signals of the person, as the view feedback has them.
+-- Signals from the person, as in the view feedback.
 delete from bi_feedback
 where session_id in (select session_id from touched_sessions union all select '');
 

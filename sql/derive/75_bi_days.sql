@@ -1,4 +1,4 @@
--- Days on which something was or is.
+-- Days that have rows now, or had some before.
 create temp table touched_days as
 select activity_date
 from bi_session_days

@@ -1,6 +1,6 @@
 create view _message_texts as
--- One row per message, with its text: what the person typed of it, else its text blocks, joined by newlines. Of a longer text
--- it has the first 1,000,000 characters; content_blocks has all.
+-- One row per message, with its text: prompt_text, else its text blocks joined with newlines. Truncated to 1,000,000
+-- characters; content_blocks has the whole text.
 select
     messages.message_id,
     substr(coalesce(messages.prompt_text, (

@@ -1,5 +1,5 @@
 create view agent_costs as
--- One row per type of agent; the conversation itself is the type 'main'.
+-- One row per type of agent; the session itself has the type 'main'.
 select
     case
         when response_costs.agent_run_id is null then 'main'

@@ -1,12 +1,11 @@
 create view agent_tree as
--- One row per agent, below the session or the agent that spawned it. Agents that name each other as parents in a circle
--- stand at the top.
+-- One row per agent, indented under its parent agent. Agents whose parents form a cycle are at the top.
 with recursive tops as (
     select agents.agent_run_id
     from agents
     where agents.parent_agent_run_id is null
         or not exists (
-            -- Parents that lead to the top.
+            -- Ancestors, to see whether the chain ends.
             with recursive ancestors as (
                 select parent.agent_run_id, parent.parent_agent_run_id
                 from agents as parent
@@ -67,7 +66,7 @@ select
             join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
             where tool_uses.tool_use_id = agents.spawned_by_tool_use_id and tool_results.outcome = 'ok'
         )
-    ) as result, -- what it came back with: its notification, else the answer to its call
+    ) as result, -- text of its notification, else the result of its call
     (select count(*) from messages where messages.agent_run_id = agents.agent_run_id) as message_count,
     (
         select count(*)
@@ -82,6 +81,6 @@ select
     ) as output_tokens,
     agents.started_at,
     agents.ended_at,
-    tree.place -- order by this to see the tree
+    tree.place -- sort key of the tree
 from tree
 join agents on agents.agent_run_id = tree.agent_run_id;

@@ -1,5 +1,5 @@
 create view api_errors as
--- One row per failed call of the API: each retry, and each failure that was shown to the person.
+-- One row per failed API request: each retry, and each failure shown to the person.
 select
     messages.session_id,
     messages.agent_run_id,

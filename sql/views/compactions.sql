@@ -1,5 +1,5 @@
 create view compactions as
--- One row per compaction: the moment a conversation was replaced by its summary, or parts of it were dropped.
+-- One row per compaction: a conversation was replaced by its summary, or parts of it were dropped.
 select
     boundary.session_id,
     boundary.agent_run_id,

@@ -1,5 +1,6 @@
 create view conversation as
--- One row per message that says something, with its text as in _message_texts; order by sent_at, file_id, line_number to read a session.
+-- One row per message with content, with its text as in _message_texts. Order by sent_at, file_id, line_number to read a
+-- session.
 select
     messages.session_id,
     messages.message_id,

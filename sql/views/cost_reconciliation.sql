@@ -1,7 +1,7 @@
 create view cost_reconciliation as
--- One row per session that Claude Code itself noted the cost of: ours beside its own.
+-- One row per session whose cost Claude Code recorded: computed and recorded cost.
 with noted as (
-    -- The totals only grow: the greatest is the last.
+    -- Totals only grow, so the largest is the last.
     select
         session_id,
         max(json_extract(payload_json, '$.totalCostUSD')) as total_cost_usd,

@@ -9,7 +9,7 @@ select
     sum(cache_write_tokens) as cache_write_tokens,
     sum(cache_read_tokens) as cache_read_tokens,
     round(sum(cost_usd), 6) as cost_usd, -- as recorded; NULL when no price is known
-    round(sum(estimated_cost_usd), 6) as estimated_cost_usd, -- with estimates where the recorded output is a placeholder
+    round(sum(estimated_cost_usd), 6) as estimated_cost_usd, -- with estimates for placeholders
     sum(cost_usd is null) as unpriced_count
 from response_costs
 group by response_date, model;

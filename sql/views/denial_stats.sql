@@ -1,10 +1,10 @@
 create view denial_stats as
--- One row per tool and, for commands, their first two words: how often the person said no, or a rule did. Those that are
--- never denied could be allowed; those that are often denied need another way.
-with calls as materialized ( -- in the order of the rows: those of results are long
+-- One row per tool and, for commands, their first two words: how often the person or a rule denied it. What is never denied
+-- could be allowed.
+with calls as materialized ( -- in rowid order, because tool_results has long rows
     select
         name as tool_name,
-        -- The command on one line, for its words.
+        -- The command on one line, to split it into words.
         trim(replace(replace(command, char(10), ' '), char(9), ' ')) || '  ' as command,
         outcome,
         outcome_group,

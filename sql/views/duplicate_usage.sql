@@ -1,5 +1,5 @@
 create view duplicate_usage as
--- One row per reason why a line with usage is not counted, and one for those that are: together they are all lines.
+-- One row per reason why lines with usage are not counted, and one for the counted lines. Together they are all lines.
 select
     coalesce(duplicate_reason, 'counted') as reason,
     is_counted,

@@ -1,6 +1,6 @@
 create view feedback as
--- One row per signal from the person: a denial with its reason, an interruption, a rejected plan, an answer to a question,
--- a correction, a prompt typed while Claude worked, any other prompt; with what it is about.
+-- One row per signal from the person: a denial with its reason, an interruption, a rejected plan, a reply to a question,
+-- a correction, a prompt typed while Claude worked, any other prompt; with the call or response it refers to.
 with objections as (
     select
         case
@@ -15,7 +15,7 @@ with objections as (
     left join tool_uses on tool_uses.tool_use_id = tool_results.tool_use_id
     where tool_results.outcome in ('user_rejected', 'interrupted')
     union all
-    -- The mark that a denial or a stopped tool leaves repeats it.
+    -- The interrupt record after a denial or a stopped tool repeats the signal.
     select
         'interruption', messages.session_id, messages.agent_run_id, messages.message_id, messages.parent_message_id, null, null,
         messages.git_branch, messages.sent_at
@@ -29,7 +29,7 @@ with objections as (
         )
 ),
 
--- What the person said, and the response that it follows.
+-- What the person said, with the preceding response.
 said as (
     select
         prompts.*,
@@ -60,7 +60,7 @@ signals as (
                     select 1
                     from correction_phrases
                     where correction_phrases.is_used
-                        -- Of the phrases in their order only those that can begin it.
+                        -- Search only the phrases that can be a prefix.
                         and correction_phrase between substr(said.beginning, 1, 1) and said.beginning
                         and substr(said.beginning, 1, length(correction_phrase)) = correction_phrase
                         and substr(said.beginning, length(correction_phrase) + 1, 1) not between 'a' and 'z'
@@ -102,8 +102,8 @@ select
     agents.agent_type,
     coalesce(signals.git_branch, about.git_branch) as git_branch,
     signals.message_id,
-    signals.event_id, -- of what stands only in the queue
-    signals.about_message_id, -- the call, or the response that it follows
+    signals.event_id, -- of a prompt found only in the queue
+    signals.about_message_id, -- the call, or the preceding response
     signals.said_at
 from signals
 left join messages as about on about.message_id = signals.about_message_id

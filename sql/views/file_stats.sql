@@ -19,7 +19,7 @@ select
     count(file_changes.file_change_id) as change_count,
     coalesce(sum(file_changes.lines_added), 0) as lines_added,
     coalesce(sum(file_changes.lines_removed), 0) as lines_removed,
-    coalesce(sum(file_changes.is_user_modified), 0) as user_modified_count, -- edits that the person changed
+    coalesce(sum(file_changes.is_user_modified), 0) as user_modified_count, -- edits changed by the person
     count(distinct touched.session_id) as session_count,
     min(touched.sent_at) as first_touched_at,
     max(touched.sent_at) as last_touched_at

@@ -1,14 +1,14 @@
 create view history_coverage as
--- One row per day and session of history.jsonl: how much of what was typed then is still known only from there.
+-- One row per day and session of history.jsonl: how many of its prompts are in a transcript.
 select
     substr(history_prompts.prompted_at, 1, 10) as prompt_date,
     history_prompts.session_id,
     history_prompts.project_path,
     count(*) as prompt_count,
-    sum(history_prompts.match_kind = 'matched') as matched_count, -- their messages are in the database
+    sum(history_prompts.match_kind = 'matched') as matched_count, -- with a message in the database
     sum(history_prompts.match_kind = 'draft') as draft_count, -- cleared, or commands that leave no record
     sum(history_prompts.match_kind = 'swept_or_draft') as unknown_count,
-    max(sessions.session_id is null) as is_only_in_history, -- no transcript of the session is known
+    max(sessions.session_id is null) as is_only_in_history, -- 1 if the session has no transcript
     min(history_prompts.prompted_at) as first_prompted_at,
     max(history_prompts.prompted_at) as last_prompted_at
 from history_prompts

@@ -18,7 +18,7 @@ with runs as (
         'hook_success', 'hook_non_blocking_error', 'hook_blocking_error', 'hook_error_during_execution', 'hook_cancelled'
     )
     union all
-    -- Versions 2.1.9 to 2.1.63 note that a hook runs, and not how it ended.
+    -- Versions 2.1.9 to 2.1.63 record that a hook runs, but not how it ends.
     select
         json_extract(extra_json, '$.data.hookEvent'),
         json_extract(extra_json, '$.data.command'),
@@ -50,7 +50,7 @@ select
     sum(is_cancelled) as cancelled_count,
     cast(avg(duration_ms) as integer) as mean_duration_ms,
     max(duration_ms) as max_duration_ms,
-    cast(sum(cast(duration_ms as real)) as integer) as total_duration_ms, -- as real, which does not overflow
+    cast(sum(cast(duration_ms as real)) as integer) as total_duration_ms, -- summed as real, which does not overflow
     min(sent_at) as first_run_at,
     max(sent_at) as last_run_at
 from runs

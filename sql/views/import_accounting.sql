@@ -1,6 +1,6 @@
 create view import_accounting as
--- One row per version of a file of lines: what became of its lines. The difference is 0, or something was lost.
--- lines = messages + copies + events + history prompts - glued records + rejected lines + blank lines
+-- One row per version of a JSON Lines file: where its lines went. `difference` is 0 unless a line was lost:
+-- lines = messages + copies + events + history prompts - glued records + rejected lines + blank lines.
 with messages_of_files as (
     select file_id, count(*) as message_count, count(distinct line_number) as line_count
     from messages
@@ -85,8 +85,8 @@ select
     coalesce(recorded.copy_count, 0) as copy_count,
     coalesce(recorded.event_count, 0) as event_count,
     coalesce(recorded.history_prompt_count, 0) as history_prompt_count,
-    coalesce(recorded.glued_count, 0) as glued_count, -- records behind another one on the same line
-    coalesce(rejected.rejected_line_count, 0) as rejected_line_count, -- lines with nothing but rejected parts
+    coalesce(recorded.glued_count, 0) as glued_count, -- records after the first one on a line
+    coalesce(rejected.rejected_line_count, 0) as rejected_line_count, -- lines with only rejected parts
     files.blank_line_count,
     files.line_count
         - coalesce(recorded.message_count, 0)

@@ -1,5 +1,5 @@
 create view orphans as
--- One row per reference that leads nowhere: what it names was never written, was deleted, or is on another machine.
+-- One row per reference without a target: it was never written, was deleted, or is on another machine.
 select
     'parent message' as reference, messages.session_id, messages.uuid as from_id, messages.parent_uuid as missing_id,
     messages.sent_at as referred_at

@@ -1,5 +1,5 @@
 create view project_costs as
--- One row per project, worktrees folded into their repository.
+-- One row per repository, its worktrees included.
 select
     coalesce(projects.repository_path, projects.path, projects.directory_name) as project_path,
     max(projects.name) as project,

@@ -1,7 +1,7 @@
 create view prompts as
--- One row per thing that the person said, wherever it was written: prompts, commands, answers to questions, reasons for a
--- rejection, and what was typed while Claude worked. Of a longer text it has the first 1,000,000 characters.
--- The indexes that are named here lead from a session, or from all, to the few messages of a kind.
+-- One row per input from the person: prompts, commands, replies to questions, reasons for a rejection, and text typed while
+-- Claude worked. Truncated to 1,000,000 characters.
+-- `indexed by` makes SQLite use the small indexes on messages of one kind.
 select
     messages.session_id,
     messages.agent_run_id,
@@ -28,7 +28,7 @@ where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_pro
 
 union all
 
--- Typed while a tool ran, and delivered with its result (2.1.19 to 2.1.37).
+-- Typed while a tool ran and delivered with its result (2.1.19 to 2.1.37).
 select
     messages.session_id, messages.agent_run_id, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
     substr(content_blocks.text, 1, 1000000), null, null, null, messages.permission_mode, messages.git_branch,
@@ -40,7 +40,7 @@ where messages.prompt_kind = 'tool_result'
 
 union all
 
--- Answers to questions.
+-- Replies to questions.
 select
     messages.session_id, messages.agent_run_id, messages.message_id, null, tool_results.tool_use_id, 'answer', 'answer',
     cast(answers.value as text), answers.key, null, null, messages.permission_mode, messages.git_branch, messages.version,

@@ -1,5 +1,5 @@
 create view pull_request_costs as
--- One row per pull request that sessions name: what those sessions cost. A session that names two counts for both.
+-- One row per pull request: the cost of the sessions that name it. A session that names two counts for both.
 with links as (
     select
         events.session_id,

@@ -1,15 +1,15 @@
 create view response_costs as
--- One row per answer of the API, with what each part of it cost and the price it was computed by. List prices, not a bill.
+-- One row per API response, with the cost of each part and the price it is computed with. List prices, not a bill.
 with
--- Every day on which the price of a model changes.
+-- The days on which the price of a model changes.
 changes as (
     select distinct model_aliases.model_name, model_aliases.model as priced_model, model_prices.valid_from
     from model_aliases
     join model_prices on model_prices.model in (model_aliases.model, model_aliases.model_name)
 ),
 
--- The price of a model from one of these days on: the user's before the built-in one, the name as written before its
--- alias, the latest that holds.
+-- The price of a model from each of these days on: a user price before a built-in one, the name as written before its
+-- alias, the latest price before older ones.
 choices as (
     select
         changes.model_name,
@@ -27,7 +27,7 @@ choices as (
         and model_prices.valid_from <= changes.valid_from
 ),
 
--- What is older than the first price of a model has that one.
+-- The first price of a model also applies to earlier days.
 periods as (
     select
         model_name,
@@ -42,8 +42,8 @@ periods as (
     where place = 1
 ),
 
--- The ways in which a request can be made that change its price. They are few, so what a token costs is worked out for each
--- of them, and not again for every part of every answer.
+-- The request options that change the price. There are few, so the price per token is computed once for each combination
+-- instead of once per response.
 ways as (
     select
         model_prices.*,
@@ -103,7 +103,7 @@ rated as (
         case api_responses.speed when 'fast' then rates.speed_multiplier else 1.0 end as speed_multiplier,
         coalesce(rates.geo_multiplier, 1.0) as geo_multiplier,
         case api_responses.service_tier when 'batch' then rates.tier_multiplier else 1.0 end as tier_multiplier,
-        -- Writes that are not told apart are priced as five-minute ones.
+        -- Cache writes without a split are priced as five-minute writes.
         coalesce(api_responses.cache_write_tokens, 0) - coalesce(api_responses.cache_write_1h_tokens, 0)
             as short_write_tokens,
         rates.per_token, rates.input_rate, rates.output_rate, rates.write_5m_rate, rates.write_1h_rate, rates.read_rate,
@@ -127,7 +127,7 @@ costs as (
         rated.*,
         coalesce(rated.input_tokens, 0) * rated.input_rate * rated.per_token as input_cost,
         coalesce(rated.output_tokens, 0) * rated.output_rate * rated.per_token as output_cost,
-        -- A model that has no price for the cache costs nothing for it as long as it is not used.
+        -- A missing cache price matters only if the cache is used.
         coalesce(
             rated.short_write_tokens * rated.write_5m_rate * rated.per_token,
             case rated.short_write_tokens when 0 then 0.0 end
@@ -178,18 +178,18 @@ select
     totals.speed_multiplier,
     totals.geo_multiplier,
     totals.tier_multiplier,
-    -- Rounded to ten places; round(x, 10) would write the number as text and read it again.
+    -- Rounded to ten places; round(x, 10) is slow because it formats and parses text.
     round(totals.input_cost * 1e10) / 1e10 as input_cost_usd,
     round(totals.output_cost * 1e10) / 1e10 as output_cost_usd,
     round(totals.write_5m_cost * 1e10) / 1e10 as cache_write_5m_cost_usd,
     round(totals.write_1h_cost * 1e10) / 1e10 as cache_write_1h_cost_usd,
     round(totals.read_cost * 1e10) / 1e10 as cache_read_cost_usd,
     round(totals.search_cost * 1e10) / 1e10 as web_search_cost_usd,
-    round(totals.computed_cost * 1e10) / 1e10 as computed_cost_usd, -- NULL when the price is not known
-    totals.recorded_cost_usd, -- as Claude Code wrote it with the answer
+    round(totals.computed_cost * 1e10) / 1e10 as computed_cost_usd, -- NULL if the price is unknown
+    totals.recorded_cost_usd, -- as recorded by Claude Code
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost) * 1e10) / 1e10 as cost_usd, -- recorded, else computed
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost) * 1e10) / 1e10
-        as estimated_cost_usd, -- with the estimated output where the recorded one is a placeholder
+        as estimated_cost_usd, -- with estimates for placeholders
     totals.response_date,
     totals.responded_at
 from totals;

@@ -1,6 +1,6 @@
 create view session_activity as
--- One row per session: what was said and done in it, its agents included. Messages and calls have long rows: they are
--- counted by indexes, and by the tables for BI tools that every sync keeps up.
+-- One row per session, its agents included: counts of prompts, calls and changes. Messages and calls have long rows, so
+-- they are counted in indexes and in the BI tables.
 select
     sessions.session_id,
     (select count(*) from messages where messages.session_id = sessions.session_id) as message_count,
@@ -10,7 +10,7 @@ select
         where messages.session_id = sessions.session_id
             and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
             and messages.agent_run_id is null
-    ) as prompt_count, -- what the person said, however it was said
+    ) as prompt_count, -- everything the person said, by any means
     (
         select count(*)
         from bi_feedback

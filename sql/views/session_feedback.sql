@@ -1,5 +1,5 @@
 create view session_feedback as
--- One row per session in which the person said something.
+-- One row per session with a signal from the person.
 select
     feedback.session_id,
     max(feedback.project) as project,

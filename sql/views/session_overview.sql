@@ -1,5 +1,5 @@
 create view session_overview as
--- One row per session: what it was about, how long it was, and what was done in it, its agents included.
+-- One row per session, its agents included: title, duration, activity and cost.
 select
     sessions.session_id,
     projects.name as project,
@@ -32,7 +32,7 @@ select
     coalesce(session_costs.cache_write_tokens, 0) as cache_write_tokens,
     coalesce(session_costs.cache_read_tokens, 0) as cache_read_tokens,
     session_costs.cost_usd, -- NULL when no price is known
-    session_costs.estimated_cost_usd, -- with estimates where the recorded output is a placeholder
+    session_costs.estimated_cost_usd, -- with estimates for placeholders
     session_activity.duration_s,
     sessions.version,
     sessions.started_at,
@@ -40,4 +40,4 @@ select
 from sessions
 join session_activity using (session_id)
 left join projects using (project_id)
-left join session_costs using (session_id); -- with `on` SQLite would add up all costs for one session
+left join session_costs using (session_id); -- with `on`, SQLite computes all costs to find those of one session

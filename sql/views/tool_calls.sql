@@ -22,9 +22,9 @@ select
     tool_results.exit_code,
     tool_results.content as result,
     tool_results.byte_length as result_bytes,
-    -- As the tool tells it, else the time between call and result, waiting for the person included.
+    -- As reported by the tool, else the time between call and result, including the wait for the person.
     coalesce(tool_results.duration_ms, tool_results.elapsed_ms) as duration_ms,
-    -- The same for calls that ran to their end: it tells how long the tool takes.
+    -- The same, only for calls that ran to their end.
     case when outcomes.is_timed then coalesce(tool_results.duration_ms, tool_results.elapsed_ms) end as run_ms,
     messages.model,
     messages.git_branch,

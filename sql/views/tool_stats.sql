@@ -1,6 +1,6 @@
 create view tool_stats as
--- One row per tool: how often it was called, how it ended, how long it took.
-with calls as materialized ( -- once, and in the order of the rows: those of results are long
+-- One row per tool: number of calls, their outcomes and durations.
+with calls as materialized ( -- once and in rowid order, because tool_results has long rows
     select name, mcp_server, outcome, outcome_group, run_ms, result_bytes
     from tool_calls
 ),
@@ -47,7 +47,7 @@ select
     tools.call_count,
     tools.ok_count,
     tools.error_count,
-    tools.invalid_input_count, -- of the errors
+    tools.invalid_input_count, -- included in error_count
     tools.denied_count,
     tools.stopped_count,
     tools.backgrounded_count,

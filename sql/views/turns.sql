@@ -1,5 +1,5 @@
 create view turns as
--- One row per turn: a prompt that was delivered, and all that followed it until the next.
+-- One row per turn: a delivered prompt and everything up to the next one.
 with deliveries as (
     select
         messages.session_id,
@@ -17,7 +17,7 @@ with deliveries as (
     window session_order as (partition by messages.session_id order by messages.sent_at, messages.uuid)
 ),
 
--- Two prompts of the same moment are one turn.
+-- Prompts with the same time are one turn.
 begun as (
     select
         deliveries.*,
@@ -41,14 +41,14 @@ select
     begun.prompt_kind,
     begun.permission_mode,
     (select _message_texts.text from _message_texts where _message_texts.message_id = begun.message_id) as prompt,
-    -- What follows is counted by the index of a session's messages, whose rows are long, and only where it is asked for.
+    -- Counted in the index of a session's messages, whose rows are long, and only if the column is selected.
     (
         select count(*) - 1
         from messages
         where messages.session_id = begun.session_id
             and messages.sent_at >= begun.sent_at
             and messages.sent_at < begun.next_sent_at
-    ) as message_count, -- that followed, progress and agents included
+    ) as message_count, -- messages after the prompt, progress and agents included
     (
         select count(distinct messages.api_response_id)
         from messages
@@ -74,7 +74,7 @@ select
             and messages.subtype = 'turn_duration'
     ) as recorded_duration_ms,
     cast(round((julianday(begun.ended_at) - julianday(begun.sent_at)) * 86400000) as integer)
-        as duration_ms, -- until the last message
+        as duration_ms, -- from the prompt to the last message
     exists (
         select 1
         from messages indexed by messages_by_prompt

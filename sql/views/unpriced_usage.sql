@@ -1,8 +1,8 @@
 create view unpriced_usage as
--- One row per model whose price is not known: its cost is NULL everywhere, never 0.
+-- One row per model without a known price: its cost is NULL everywhere, never 0.
 select
     model,
-    priced_model, -- the name to give a price to with `cc-etl prices import`
+    priced_model, -- name to set a price for with `cc-etl prices import`
     count(*) as response_count,
     sum(input_tokens) as input_tokens,
     sum(output_tokens) as output_tokens,
