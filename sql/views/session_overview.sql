@@ -40,4 +40,5 @@ select
 from sessions
 join session_activity using (session_id)
 left join projects using (project_id)
-left join session_costs using (session_id); -- with `on`, SQLite computes all costs to find those of one session
+-- with `on`, SQLite computes all costs to find those of one session
+left join session_costs using (session_id);

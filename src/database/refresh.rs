@@ -173,3 +173,25 @@ pub fn open_with_prices_only() -> Result<Connection> {
     refresh_prices(&connection)?;
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database;
+    use crate::load::Loader;
+
+    /// Else every sync would write to the database, and wait for the disk.
+    #[test]
+    fn a_database_that_was_just_derived_is_up_to_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = database::create(&folder.path().join("test.db")).unwrap();
+        let mut loader = Loader::new(&connection).unwrap();
+        loader.begin().unwrap();
+        loader.finish().unwrap();
+        drop(loader);
+        let present = our_views(&connection).unwrap();
+        let stale = present.iter().find(|view| !is_one_of(view, VIEWS));
+        assert_eq!(stale, None);
+        assert!(is_up_to_date(&connection).unwrap());
+    }
+}
