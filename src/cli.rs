@@ -66,7 +66,11 @@ pub enum Command {
   cc-etl search retry policy
   cc-etl search '\"exact phrase\" OR prefix*' --role you --since 2026-01-31")]
     Search(SearchArguments),
-    /// Print a session as Markdown or JSON
+    /// Read a session: in the terminal, as an HTML page, Markdown or JSON
+    #[command(after_help = "Examples:
+  cc-etl show --last --no-thinking
+  cc-etl show 5e550013 --tools full
+  cc-etl show \"Reviews for teas\" --format html --out session.html")]
     Show(ShowArguments),
     /// List or import model prices
     #[command(subcommand)]
@@ -290,21 +294,47 @@ impl SearchRole {
 
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Session id, or a prefix of it
+    /// Session id, the beginning of one, or words of its title
     #[arg(value_name = "SESSION")]
     pub session: Option<String>,
     /// Print the session with the latest activity
     #[arg(long, conflicts_with = "session")]
     pub last: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = ShowFormat::Markdown)]
-    pub format: ShowFormat,
+    /// Output format; default: terminal in a terminal, else markdown
+    #[arg(long, value_enum)]
+    pub format: Option<ShowFormat>,
+    /// Leave out thinking
+    #[arg(long)]
+    pub no_thinking: bool,
+    /// Leave out tool calls and sub-agents
+    #[arg(long, conflicts_with = "tools")]
+    pub no_tools: bool,
+    /// How much of tool calls to show in a terminal
+    #[arg(long, value_enum, default_value_t = ToolDetail::Short, value_name = "DETAIL")]
+    pub tools: ToolDetail,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ToolDetail {
+    /// No calls
+    None,
+    /// Each call with the first lines of its result
+    Short,
+    /// Inputs, changes and results
+    Full,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ShowFormat {
-    /// For reading; tool calls are collapsed
+    /// For reading in a terminal
+    Terminal,
+    /// For files; tool calls are collapsed
     Markdown,
+    /// One self-contained page to open in a browser or to send
+    Html,
     /// For programs
     Json,
 }

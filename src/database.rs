@@ -259,18 +259,32 @@ fn not_ours(path: &Path) -> Error {
     ))
 }
 
-/// The only session whose id has this prefix.
-pub fn session_by_prefix(connection: &Connection, prefix: &str) -> Result<String> {
+/// Finds a session by the beginning of its id, else by words of its title.
+pub fn find_session(connection: &Connection, words: &str) -> Result<String> {
     let mut statement = connection.prepare(statements::FIND_SESSIONS)?;
     let matching = statement
-        .query_map([prefix], |row| row.get::<_, String>(0))?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+        .query_map([words], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(String, Option<String>)>>>()?;
     match matching.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(Error::Usage(format!("no session id starts with {prefix}"))),
-        [first, second, ..] => Err(Error::Usage(format!(
-            "{prefix} matches several sessions, such as {first} and {second}"
+        [(one, _)] => Ok(one.clone()),
+        [] => Err(Error::Usage(format!(
+            "no session id begins with {words:?}, and no title contains it; cc-etl query recent_sessions lists sessions"
         ))),
+        several => {
+            const LISTED: usize = 5;
+            let mut list = String::new();
+            for (session_id, title) in several.iter().take(LISTED) {
+                let title = title.as_deref().unwrap_or_default();
+                list += &format!("\n  {session_id}  {title}");
+            }
+            let left_out = several.len().saturating_sub(LISTED);
+            if left_out > 0 {
+                list += &format!("\n  and {left_out} more");
+            }
+            Err(Error::Usage(format!(
+                "{words:?} matches several sessions; give the id of one:{list}"
+            )))
+        }
     }
 }
 

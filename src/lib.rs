@@ -66,6 +66,7 @@ pub mod read;
 pub mod record;
 pub mod rows;
 pub mod schema_page;
+mod session;
 pub mod sqlite_bulk;
 pub mod stop;
 pub mod store;

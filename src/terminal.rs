@@ -164,7 +164,7 @@ fn cell(value: &Value, name: &str) -> String {
 }
 
 /// Dollars with two decimals; small amounts with up to six.
-fn money(amount: f64) -> String {
+pub fn money(amount: f64) -> String {
     match amount.abs() {
         small if small > 0.0 && small < 0.1 => trim_zeros(format!("{amount:.6}")),
         _ => {
@@ -210,9 +210,24 @@ impl Emphasis {
         }
     }
 
+    #[cfg(test)]
+    pub fn always() -> Emphasis {
+        Emphasis { is_shown: true }
+    }
+
+    #[cfg(test)]
+    pub fn none() -> Emphasis {
+        Emphasis { is_shown: false }
+    }
+
     pub fn faint(&self, text: &str) -> String {
-        match self.is_shown {
-            true => format!("\x1b[2m{text}\x1b[0m"),
+        self.style("2", text)
+    }
+
+    /// Text with these parameters of the escape sequence SGR: "1" is bold, "31" red.
+    pub fn style(&self, parameters: &str, text: &str) -> String {
+        match self.is_shown && !text.is_empty() {
+            true => format!("\x1b[{parameters}m{text}\x1b[0m"),
             false => text.to_string(),
         }
     }
@@ -238,6 +253,25 @@ pub fn grouped(number: i64) -> String {
         text.push(digit);
     }
     if number < 0 { format!("-{text}") } else { text }
+}
+
+/// Formats seconds with their two largest units: 2 m 5 s.
+pub fn duration(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
+    let mut parts = Vec::new();
+    let mut left = seconds;
+    for (unit, name) in UNITS {
+        if left >= unit {
+            parts.push(format!("{} {name}", left / unit));
+            left %= unit;
+        } else if !parts.is_empty() {
+            break;
+        }
+    }
+    match parts.is_empty() {
+        true => "0 s".to_string(),
+        false => parts[..parts.len().min(2)].join(" "),
+    }
 }
 
 /// Formats a size in decimal units: 1.5 MB.

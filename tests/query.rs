@@ -226,6 +226,66 @@ fn a_session_is_shown_with_its_agents_in_place() {
 }
 
 #[test]
+fn a_session_is_found_by_words_of_its_title() {
+    let sandbox = demo();
+    let page = sandbox.ok(&["show", "reviews FOR"]);
+    assert!(page.starts_with("# Reviews for teas\n"), "{page}");
+    let fails = |words: &str| {
+        let output = sandbox.run(&["show", words]);
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    let several = fails("e");
+    assert!(
+        several.contains("matches several sessions") && several.contains("5e55"),
+        "{several}"
+    );
+    let none = fails("no such title");
+    assert!(none.contains("recent_sessions"), "{none}");
+}
+
+#[test]
+fn parts_of_a_session_can_be_left_out() {
+    let sandbox = demo();
+    let show = |flags: &[&str]| {
+        let page = [&["show", "5e550013", "--format", "terminal"], flags].concat();
+        sandbox.ok(&page)
+    };
+    let short = show(&[]);
+    assert!(short.contains("● Write") && short.contains("+3 -0") && short.contains("◆ sub-agent"));
+    assert!(short.contains("$0.53 · 371,777 tokens"), "{short}");
+    let full = show(&["--tools", "full"]);
+    assert!(full.len() > short.len() && full.contains("  + "), "{full}");
+    let none = show(&["--no-tools"]);
+    assert!(!none.contains('●') && !none.contains('◆') && none.contains("Three good rules."));
+    let thinking = |flags: &[&str]| {
+        let all = [&["show", "5e550005", "--format", "terminal"], flags].concat();
+        sandbox.ok(&all).contains("thinking: ")
+    };
+    assert!(thinking(&[]) && !thinking(&["--no-thinking"]));
+}
+
+#[test]
+fn a_session_is_one_page_of_html() {
+    let sandbox = demo();
+    let file = sandbox.path("session.html");
+    sandbox.ok(&[
+        "show",
+        "5e550013",
+        "--format",
+        "html",
+        "--out",
+        file.to_str().unwrap(),
+    ]);
+    let page = std::fs::read_to_string(file).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("default-src 'none'") && !page.contains("<script"));
+    assert!(page.contains("<span class=\"added\">+ "));
+    let anchors = page.matches("<article id=\"message-").count();
+    assert!(anchors > 5, "{anchors}");
+}
+
+#[test]
 fn sql_can_do_nothing_but_read() {
     let sandbox = demo();
     let file = sandbox.path("stolen.db");

@@ -1,9 +1,21 @@
 -- name: find_sessions
--- The sessions whose id begins so.
-select session_id
-from sessions
-where substr(session_id, 1, length(?1)) = ?1
-order by session_id
+-- The sessions whose id begins with ?1; without any, those whose title contains it, the latest first.
+with by_id as (
+    select session_id, title, started_at
+    from sessions
+    where substr(session_id, 1, length(?1)) = ?1
+)
+
+select session_id, title from by_id
+union all
+select session_id, title
+from (
+    select session_id, title
+    from sessions
+    where not exists (select 1 from by_id)
+        and instr(lower(title), lower(?1)) > 0
+    order by started_at desc
+)
 
 -- name: last_session
 select session_id
@@ -16,7 +28,6 @@ limit 1
 select agent_run_id, agent_id, agent_type, description, status, spawned_by_tool_use_id
 from agents
 where session_id = :session
-    and spawned_by_tool_use_id is not null
 order by started_at, agent_id
 
 -- name: show_blocks
@@ -30,18 +41,29 @@ select
     tool_uses.name,
     coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
         tool_uses.description, tool_uses.skill) as what,
+    tool_uses.change_kind,
     tool_uses.input_json,
-    (select tool_calls.outcome from tool_calls where tool_calls.tool_use_id = tool_uses.tool_use_id) as outcome,
+    json_extract(tool_results.details_json, '$.structuredPatch') as patch_json,
+    tool_calls.outcome,
+    tool_calls.outcome_group,
     tool_results.denial_reason,
     tool_results.content as result
 from messages
 join content_blocks on content_blocks.message_id = messages.message_id
 left join tool_uses on tool_uses.block_id = content_blocks.block_id
+left join tool_calls on tool_calls.tool_use_id = tool_uses.tool_use_id
 left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
 where messages.session_id = :session
     and messages.type <> 'progress'
     and content_blocks.part_number = 0
 order by content_blocks.message_id, content_blocks.position
+
+-- name: show_changed_files
+select file_path, sum(lines_added) as lines_added, sum(lines_removed) as lines_removed
+from _file_change_parts
+where session_id = :session
+group by file_path
+order by sum(lines_added) + sum(lines_removed) desc, file_path
 
 -- name: show_messages
 -- The messages of a session in reading order, without what only tells of progress.
@@ -57,9 +79,6 @@ where messages.session_id = :session
 order by messages.sent_at, files.path, messages.line_number, messages.byte_offset, messages.uuid
 
 -- name: show_session
-select
-    sessions.session_id, projects.name as project, sessions.title, sessions.first_prompt, sessions.git_branch,
-    sessions.version, sessions.started_at, sessions.ended_at
-from sessions
-left join projects using (project_id)
-where sessions.session_id = :session
+select *
+from session_overview
+where session_id = :session

@@ -63,7 +63,7 @@ fn sessions(connection: &Connection, beginnings: &[String]) -> Result<Option<Str
     }
     let found: Vec<String> = beginnings
         .iter()
-        .map(|beginning| database::session_by_prefix(connection, beginning))
+        .map(|beginning| database::find_session(connection, beginning))
         .collect::<Result<_>>()?;
     Ok(Some(serde_json::json!(found).to_string()))
 }
