@@ -430,6 +430,7 @@ create table tool_results (
     message_id integer not null references messages (message_id) deferrable initially deferred,
     block_id integer not null unique references content_blocks (block_id) deferrable initially deferred,
     outcome text not null, -- one of outcomes: how the call ended
+    interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the mark after it, if it says that an error is an interruption
     denial_reason text, -- the person's reason for a rejection
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
     workflow_id text, -- toolUseResult.runId
@@ -455,6 +456,7 @@ create table tool_results (
 create index tool_results_by_tool_use on tool_results (tool_use_id);
 create index tool_results_by_message on tool_results (message_id);
 create index tool_results_stopped on tool_results (message_id) where outcome in ('user_rejected', 'interrupted');
+create index tool_results_with_mark on tool_results (interrupt_message_id) where interrupt_message_id is not null;
 create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
 create index tool_results_without_call on tool_results (source_tool_use_id) where tool_use_id is null;
 

@@ -711,6 +711,99 @@ fn answers_and_reasons_are_the_persons() {
     );
 }
 
+/// A call of a tool, its result, and the mark that follows in the thread.
+fn interrupted(tool: &str, result: Value, given: Value, mark: &str) -> Sandbox {
+    let mut called = call("c", "toolu_1", tool, json!({"command": "sleep 9"}));
+    called["message"]["model"] = json!("claude-opus-4-6");
+    let mut ended = answer("r", "toolu_1", result, at("10:00:01"));
+    ended["parentUuid"] = json!("c");
+    merge(&mut ended["message"]["content"][0], given);
+    let hook = record(
+        "h",
+        Some("r"),
+        json!({"type": "progress", "data": {"type": "hook_progress"}, "timestamp": "2026-01-10T10:00:01.000Z"}),
+    );
+    let mut stopped = user("m", mark, at("10:00:02"));
+    stopped["parentUuid"] = json!("h");
+    session(&[
+        user("p", "go", json!({"timestamp": "2026-01-10T09:00:00.000Z"})),
+        called,
+        ended,
+        hook,
+        stopped,
+    ])
+}
+
+#[test]
+fn the_mark_that_follows_a_result_says_that_the_call_was_stopped() {
+    let tool_mark = "[Request interrupted by user for tool use]";
+    let mark = "[Request interrupted by user]";
+    let failed = json!({"is_error": true});
+    let killed = "Exit code 137\nso far";
+    for (tool, result, given, mark, expected) in [
+        ("Bash", killed, &failed, tool_mark, "interrupted|Bash"),
+        ("Bash", killed, &failed, mark, "interrupted|Bash"),
+        (
+            "mcp__a__b",
+            "no",
+            &failed,
+            tool_mark,
+            "interrupted|mcp__a__b",
+        ),
+        // It failed by itself, and then the response to it was stopped.
+        ("Bash", "Exit code 1\nno", &failed, mark, "error|NULL"),
+        // It ran to its end all the same.
+        ("Bash", "ok", &json!({}), tool_mark, "ok|Bash"),
+        ("Bash", "ok", &json!({}), mark, "ok|NULL"),
+    ] {
+        let sandbox = interrupted(tool, json!(result), given.clone(), mark);
+        assert_eq!(
+            sandbox.query(
+                "select tool_results.outcome, feedback.tool_name from tool_results, feedback where feedback.kind = 'interruption'"
+            ),
+            [expected],
+            "{tool} {result} {mark}"
+        );
+        assert_eq!(
+            sandbox.query("select model from feedback where kind = 'interruption'"),
+            ["claude-opus-4-6"]
+        );
+        assert_eq!(
+            sandbox.query("select interruption_count from session_overview union all select interruption_count from session_feedback union all select interruption_count from bi_sessions"),
+            ["1", "1", "1"]
+        );
+    }
+    // A denial leaves the same mark, and is the signal.
+    let denied = interrupted(
+        "Bash",
+        json!("The user doesn't want to proceed with this tool use."),
+        failed.clone(),
+        tool_mark,
+    );
+    assert_eq!(
+        denied.query("select kind, tool_name from feedback where kind <> 'prompt'"),
+        ["denial|Bash"]
+    );
+}
+
+#[test]
+fn an_interruption_before_any_response_has_the_model_of_the_response_before_it() {
+    let mut stopped = user("m", "[Request interrupted by user]", at("10:00:03"));
+    stopped["parentUuid"] = json!("p");
+    let mut failed = response("e", "x", 0, at("10:00:01"));
+    failed["message"]["model"] = json!("<synthetic>");
+    let sandbox = session(&[
+        response("a", "m1", 5, json!({})),
+        failed,
+        user("p", "go on", at("10:00:02")),
+        stopped,
+    ]);
+    assert_eq!(
+        sandbox.query("select kind, model, tool_name from feedback where kind = 'interruption'"),
+        ["interruption|claude-sonnet-4-5|NULL"]
+    );
+}
+
 #[test]
 fn a_plan_handed_over_links_two_sessions() {
     let text = format!(

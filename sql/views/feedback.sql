@@ -8,25 +8,19 @@ with objections as (
             when tool_uses.name = 'ExitPlanMode' then 'plan_rejected'
             else 'denial'
         end as kind,
-        carriers.session_id, carriers.agent_run_id, carriers.message_id, tool_uses.message_id as about_message_id,
+        carriers.session_id, carriers.agent_run_id, carriers.message_id,
+        coalesce(tool_uses.message_id, carriers.parent_message_id) as about_message_id,
         tool_uses.tool_use_id, tool_results.denial_reason as text, carriers.git_branch, carriers.sent_at as said_at
     from tool_results indexed by tool_results_stopped
     cross join messages as carriers on carriers.message_id = tool_results.message_id
     left join tool_uses on tool_uses.tool_use_id = tool_results.tool_use_id
     where tool_results.outcome in ('user_rejected', 'interrupted')
     union all
-    -- The interrupt record after a denial or a stopped tool repeats the signal.
+    -- The mark after a denial or a stopped tool repeats the signal.
     select
-        'interruption', messages.session_id, messages.agent_run_id, messages.message_id, messages.parent_message_id, null, null,
-        messages.git_branch, messages.sent_at
-    from messages indexed by messages_by_prompt
-    where messages.prompt_kind = 'interrupt'
-        and not exists (
-            select 1
-            from tool_results
-            where tool_results.message_id = messages.parent_message_id
-                and tool_results.outcome in ('user_rejected', 'interrupted')
-        )
+        'interruption', session_id, agent_run_id, message_id, about_message_id, tool_use_id, null, git_branch, sent_at
+    from _interrupt_marks
+    where not is_repeated
 ),
 
 -- What the person said, with the preceding response.

@@ -41,6 +41,7 @@ const SPARSE: &[&str] = &[
     "messages_with_session_kind",
     "messages_with_team",
     "tool_results_stopped",
+    "tool_results_with_mark",
     "tool_results_with_reason",
     "tool_results_without_call",
     "tool_uses_with_changes",

@@ -43,6 +43,7 @@ const REJECTED: &[&str] = &[
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",
     "The agent proposed a plan that was rejected by the user.",
+    "User chose to stay in plan mode and continue planning",
     "User rejected tool use",
     "Error: The user doesn't want",
 ];
@@ -274,6 +275,10 @@ mod tests {
             (
                 "Claude requested permissions to write to /w/a, but you haven't granted it yet.",
                 "permission_denied",
+            ),
+            (
+                "User chose to stay in plan mode and continue planning",
+                "user_rejected",
             ),
             ("This command requires approval", "permission_denied"),
             ("PreToolUse:Bash hook error: [guard.sh]: no", "hook_blocked"),
