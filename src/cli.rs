@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Import the history of Claude Code (~/.claude) into one SQLite file
@@ -14,9 +15,10 @@ use std::path::PathBuf;
     max_term_width = 100,
     after_help = "Examples:
   cc-etl sync                      import new transcripts
-  cc-etl sync --demo --db demo.db  try it on the demo home
   cc-etl query                     list the questions
-  cc-etl search 'retry policy'     search prompts and responses"
+  cc-etl search 'retry policy'     search prompts and responses
+  cc-etl sql                       open the database in sqlite3
+  cc-etl --demo query              try any command on the demo"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -26,11 +28,14 @@ pub struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Global {
     /// Database file; default: cc-etl/cc-etl.db in your data folder, such as ~/.local/share
     #[arg(long, global = true, value_name = "FILE", env = "CC_ETL_DB")]
     pub db: Option<PathBuf>,
+    /// Use the demo, which has a database of its own and is created if it is missing
+    #[arg(long, global = true)]
+    pub demo: bool,
     /// Print only errors and requested output
     #[arg(long, short, global = true)]
     pub quiet: bool,
@@ -79,11 +84,18 @@ pub enum Command {
     #[command(after_help = "Example:
   cc-etl datasette --out site --serve -- --port 8080 --open")]
     Datasette(DatasetteArguments),
+    /// Print the path of the database
+    Path,
+    /// Open the database in sqlite3, for reading only
+    #[command(after_help = "Examples:
+  cc-etl sql
+  cc-etl sql -- -box 'select * from daily_costs limit 10'")]
+    Sql(SqlArguments),
     /// Print the schema
     Schema(SchemaArguments),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct SyncArguments {
     /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
     #[arg(long, value_name = "DIR")]
@@ -92,11 +104,8 @@ pub struct SyncArguments {
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
     /// Import only this transcript
-    #[arg(long, value_name = "TRANSCRIPT", conflicts_with_all = ["source", "demo"])]
+    #[arg(long, value_name = "TRANSCRIPT", conflicts_with = "source")]
     pub file: Option<PathBuf>,
-    /// Import the demo home that ships with the program
-    #[arg(long, conflicts_with = "source")]
-    pub demo: bool,
     /// Index tool results for search too, in this and later syncs; the index grows several times
     #[arg(long)]
     pub index_tool_output: bool,
@@ -290,6 +299,13 @@ impl SearchRole {
             SearchRole::Result => "result",
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct SqlArguments {
+    /// Arguments for sqlite3
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ pub mod backup;
 pub mod check;
 pub mod datasette;
 pub mod doctor;
+pub mod path;
 pub mod prices;
 pub mod query;
 pub mod rebuild;
@@ -11,6 +12,7 @@ pub mod restore;
 pub mod schema;
 pub mod search;
 pub mod show;
+pub mod sql;
 pub mod status;
 pub mod sync;
 
@@ -20,13 +22,17 @@ use crate::terminal::sanitize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The path of the database: `--db`, else `CC_ETL_DB`, else `cc-etl/cc-etl.db` in the user's data folder.
+/// The path of the database: `--db`, else `CC_ETL_DB`, else `cc-etl/cc-etl.db` in the user's data folder; the demo's is
+/// `cc-etl/demo.db`.
 pub fn database_path(global: &Global) -> Result<PathBuf> {
     use etcetera::BaseStrategy;
     match &global.db {
         Some(path) => refuse_sqlite_name(path).map(|()| path.clone()),
         None => etcetera::choose_base_strategy()
-            .map(|folders| folders.data_dir().join("cc-etl").join("cc-etl.db"))
+            .map(|folders| {
+                let name = if global.demo { "demo.db" } else { "cc-etl.db" };
+                folders.data_dir().join("cc-etl").join(name)
+            })
             .map_err(|_| {
                 Error::Usage(
                     "cannot find your home directory; give the database with --db FILE".to_string(),

@@ -194,7 +194,7 @@ pub fn default_homes() -> Result<Vec<PathBuf>> {
 
 fn no_home_message(what: &str) -> String {
     format!(
-        "{what}\nname a Claude home with --source DIR or CLAUDE_CONFIG_DIR, or try the invented one: cc-etl sync --demo"
+        "{what}\nname a Claude home with --source DIR or CLAUDE_CONFIG_DIR, or try the demo: cc-etl --demo query"
     )
 }
 

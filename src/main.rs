@@ -20,6 +20,9 @@ fn main() -> ExitCode {
 
 fn run(Cli { global, command }: Cli) -> Result<()> {
     stop::survive_file_size_limit()?;
+    if global.demo && !matches!(command, Command::Sync(_)) {
+        commands::sync::create_demo(&global)?;
+    }
     match command {
         Command::Sync(arguments) => commands::sync::run(&global, &arguments),
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
@@ -33,6 +36,8 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Show(arguments) => commands::show::run(&global, &arguments),
         Command::Prices(command) => commands::prices::run(&global, &command),
         Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
+        Command::Path => commands::path::run(&global),
+        Command::Sql(arguments) => commands::sql::run(&global, &arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     }
 }

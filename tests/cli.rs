@@ -54,6 +54,58 @@ fn without_a_home_it_says_how_to_name_one() {
 }
 
 #[test]
+fn the_demo_has_a_database_of_its_own() {
+    let sandbox = two_sessions();
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        let output = command.env_remove("CC_ETL_DB").output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let first = run(&["sync", "--demo"]);
+    assert!(first.contains("cc-etl --demo query"), "{first}");
+    let home = sandbox.home();
+    let real = run(&["sync", "--source", home.to_str().unwrap()]);
+    assert!(
+        real.contains("\n  cc-etl query") && real.contains("cc-etl.db"),
+        "{real}"
+    );
+    let again = run(&["sync", "--source", home.to_str().unwrap()]);
+    assert!(!again.contains("Next:"), "{again}");
+    let demo = run(&["path", "--demo"]);
+    let path = run(&["path"]);
+    assert!(demo.trim_end().ends_with("cc-etl/demo.db"), "{demo}");
+    assert!(path.trim_end().ends_with("cc-etl/cc-etl.db"), "{path}");
+    // Any command creates the demo.
+    std::fs::remove_file(demo.trim_end()).unwrap();
+    assert!(run(&["--demo", "show", "--last"]).contains("The sale is live"));
+    assert!(!run(&["show", "--last"]).contains("The sale is live"));
+}
+
+#[cfg(unix)]
+#[test]
+fn sql_opens_sqlite3_for_reading() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let run = |folder: &std::path::Path| {
+        let mut command = sandbox.command(&["sql", "--", "-box", "select 1"]);
+        command.env("PATH", folder).output().unwrap()
+    };
+    let missing = run(&sandbox.path("empty"));
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(text(&missing.stderr).contains("query --sql"));
+    let folder = sandbox.path("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let shell = folder.join("sqlite3");
+    std::fs::write(&shell, "#!/bin/sh\necho \"$@\"\n").unwrap();
+    std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let database = sandbox.database();
+    let expected = format!("-readonly {} -box select 1\n", database.display());
+    assert_eq!(text(&run(&folder).stdout), expected);
+}
+
+#[test]
 fn homes_are_found_by_the_environment() {
     let sandbox = two_sessions();
     let second = Sandbox::new();

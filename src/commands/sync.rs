@@ -30,9 +30,15 @@ use tempfile::{TempDir, TempPath};
 pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     let started = Instant::now();
     let stop = Stop::listen()?;
-    let roots = roots(arguments)?;
+    let roots = roots(global, arguments)?;
+    if global.demo && !arguments.source.is_empty() {
+        return Err(Error::Usage(
+            "--demo imports the demo home; leave out --source".to_string(),
+        ));
+    }
     let path = database_path(global)?;
     let _lock = database::lock(&path, wait(arguments), &stop)?;
+    let is_first = !path.exists();
     let mut report = attempt_until_done(Attempt::first(), |failures, refusal| {
         let mut report = Report::new(&path, timestamp::now());
         report.problems.extend(failures.problems());
@@ -44,8 +50,45 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     })?;
     report.seconds = started.elapsed().as_secs_f64();
     report.print(global, arguments)?;
+    if is_first && !global.quiet && !arguments.json {
+        print(&sanitize(&next_steps(global)))?;
+    }
     stop.check()?;
     report.verdict(arguments.strict)
+}
+
+/// What to try after a first sync.
+fn next_steps(global: &Global) -> String {
+    let options = match (&global.db, global.demo) {
+        (Some(path), _) => format!("--db {} ", path.display()),
+        (None, true) => "--demo ".to_string(),
+        (None, false) => String::new(),
+    };
+    let steps = [
+        ("query", "list the questions, such as daily costs"),
+        ("search WORDS", "search prompts, responses and commands"),
+        ("show --last", "read the latest session"),
+        ("sql", "open the database in sqlite3"),
+    ];
+    let commands = steps.map(|(command, _)| format!("cc-etl {options}{command}"));
+    let width = commands.iter().map(String::len).max().unwrap_or_default();
+    let mut text = "\nNext:".to_string();
+    for (command, (_, meaning)) in commands.iter().zip(steps) {
+        text += &format!("\n  {command:<width$}  {meaning}");
+    }
+    text
+}
+
+/// Imports the demo home, unless its database exists.
+pub fn create_demo(global: &Global) -> Result<()> {
+    if database_path(global)?.exists() {
+        return Ok(());
+    }
+    let quiet = Global {
+        quiet: true,
+        ..global.clone()
+    };
+    run(&quiet, &SyncArguments::default())
 }
 
 fn wait(arguments: &SyncArguments) -> Wait {
@@ -103,12 +146,12 @@ fn sync(
     let is_bulk = refusal.is_none();
     let (homes, mut target, mut known) =
         homes_and_target(global, arguments, roots, &report.database, is_bulk)?;
-    refuse_mixture(&target.connection, arguments.demo)?;
+    refuse_mixture(&target.connection, global.demo)?;
     if let (Some(refusal), Some(_), false) = (refusal, &target.building, global.quiet) {
         warn(&format!("{refusal}; statements are used, which is slower"));
     }
 
-    let machine = machine(arguments);
+    let machine = machine(global, arguments);
     let mut changes = Vec::new();
     for home in &homes {
         let source_id = machine.home(&target.connection, &home.name)?;
@@ -355,12 +398,12 @@ fn homes_and_target(
     is_bulk: bool,
 ) -> Result<(Vec<Home>, Target, KnownFiles)> {
     if !path.exists() {
-        let homes = homes(arguments, roots)?;
+        let homes = homes(global, arguments, roots)?;
         let target = Target::create(path, is_bulk)?;
         return Ok((homes, target, KnownFiles::default()));
     }
     std::thread::scope(|scope| {
-        let look = || homes(arguments, roots);
+        let look = || homes(global, arguments, roots);
         let looking = Builder::new().spawn_scoped(scope, look);
         let opened = Target::open(path, global.quiet).and_then(|target| {
             let known = KnownFiles::read(&target.connection)?;
@@ -396,8 +439,8 @@ struct Home {
 }
 
 /// Where to look. Nothing is locked or created before it is known that there is something.
-fn roots(arguments: &SyncArguments) -> Result<Vec<PathBuf>> {
-    if arguments.demo {
+fn roots(global: &Global, arguments: &SyncArguments) -> Result<Vec<PathBuf>> {
+    if global.demo {
         return Ok(Vec::new());
     }
     if let Some(transcript) = &arguments.file {
@@ -411,8 +454,8 @@ fn roots(arguments: &SyncArguments) -> Result<Vec<PathBuf>> {
     Ok(roots)
 }
 
-fn homes(arguments: &SyncArguments, roots: &[PathBuf]) -> Result<Vec<Home>> {
-    if arguments.demo {
+fn homes(global: &Global, arguments: &SyncArguments, roots: &[PathBuf]) -> Result<Vec<Home>> {
+    if global.demo {
         return Ok(vec![demo_home()?]);
     }
     let mut homes: Vec<Home> = Vec::new();
@@ -490,11 +533,11 @@ fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
         connection.query_row(sql::COUNT_SOURCES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     match (is_demo, sources - demos, demos) {
         (true, 1.., _) => Err(Error::Usage(
-            "this database holds real history; name another one for the demo with --db FILE"
+            "this database holds real history; name another file for the demo: --demo --db demo.db"
                 .to_string(),
         )),
         (false, _, 1..) => Err(Error::Usage(
-            "this database holds the demo; delete it, or name another one with --db FILE"
+            "this database holds the demo; name another file for your history with --db FILE, or leave out --db"
                 .to_string(),
         )),
         _ => Ok(()),
@@ -502,8 +545,8 @@ fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
 }
 
 /// The machine whose homes are synced.
-fn machine(arguments: &SyncArguments) -> Machine {
-    match (&arguments.machine, arguments.demo) {
+fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
+    match (&arguments.machine, global.demo) {
         (Some(name), _) => Machine::named(name),
         (None, true) => Machine::named("demo"),
         (None, false) => Machine::this_with_id(),
