@@ -766,7 +766,8 @@ create table api_responses (
     -- One row per API response, no matter how many lines and files repeat it. All numbers come from one of its lines: outside
     -- a sidechain if possible, then the line with the most output tokens, then the most tokens, then the last.
     api_response_id integer primary key,
-    api_message_id text not null, -- message.id; without one the uuid of the line; for an advisor followed by '#' and a number
+    api_message_id text not null, -- message.id; without one the uuid of the line, or a hash of it; for an advisor followed by '#' and a number
+    id_scope text not null, -- where that id names one response: '' everywhere. Gateways repeat ids that do not begin with msg_: 'request:' and requestId, or 'run:' and the first line of a run of lines
     parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the response that asked it
     message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
     session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
@@ -796,7 +797,7 @@ create table api_responses (
     line_count integer, -- lines that repeat it
     recorded_cost_usd real, -- costUSD, written by versions up to 1.0.3
     responded_at text, -- time of the earliest line
-    unique (api_message_id, kind)
+    unique (api_message_id, id_scope, kind)
 ) strict;
 create index api_responses_by_session on api_responses (session_id);
 create index api_responses_by_agent on api_responses (agent_run_id) where agent_run_id is not null;
@@ -808,7 +809,8 @@ create table usage_lines (
     -- One row per line with usage, with the numbers of that line.
     usage_line_id integer primary key,
     api_response_id integer not null references api_responses (api_response_id) deferrable initially deferred,
-    message_id integer not null references messages (message_id) deferrable initially deferred, -- the line is this message or a copy of it
+    message_id integer references messages (message_id) deferrable initially deferred, -- the line is this message or a copy of it
+    event_id integer references events (event_id) deferrable initially deferred, -- or else this event: the line has no uuid
     file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
@@ -822,6 +824,8 @@ create table usage_lines (
     stop_reason text,
     duplicate_reason text check (duplicate_reason in (
         'streaming', -- another line of the same response in the same file
+        'same_request', -- the same for an id that names a response within its request
+        'same_run', -- the same for an id that names a response within a run of lines
         'same_file_replay', -- a copy of a message in the same file
         'resume_copy', -- another file
         'fork_copy', -- another file, with forkedFrom
@@ -829,6 +833,7 @@ create table usage_lines (
         'rewritten_file', -- another generation of the same file
         'progress_echo' -- an agent's line inside a progress record of its parent
     )), -- why the line is not counted; NULL if it is
+    run_uuid text, -- identifies the line if its response is a run of lines (api_responses.id_scope): its uuid
     extra_json text, -- keys of usage without a column
     input_tokens integer,
     output_tokens integer,
@@ -849,6 +854,8 @@ create table usage_lines (
 ) strict;
 create index usage_lines_by_response on usage_lines (api_response_id);
 create index usage_lines_by_message on usage_lines (message_id);
+create index usage_lines_by_event on usage_lines (event_id) where event_id is not null;
+create index usage_lines_by_run on usage_lines (run_uuid) where run_uuid is not null;
 create index usage_lines_by_session on usage_lines (session_id);
 create index usage_lines_by_agent on usage_lines (agent_run_id) where agent_run_id is not null;
 

@@ -298,13 +298,13 @@ impl<S: Store> Loader<S> {
             message.message.line_number += first_line;
             self.load_message(message, &mut buffers)?;
         }
-        self.insert_finished_responses(&mut buffers.responses)?;
-        self.buffers = buffers.into_owned();
         for event in &mut rows.events {
             event.event.file_id = file_id;
             event.event.line_number += first_line;
-            self.load_event(event)?;
+            self.load_event(event, &mut buffers.responses)?;
         }
+        self.insert_finished_responses(&mut buffers.responses)?;
+        self.buffers = buffers.into_owned();
         for prompt in &mut rows.history_prompts {
             prompt.prompt.file_id = file_id;
             prompt.prompt.line_number += first_line;
@@ -327,7 +327,11 @@ impl<S: Store> Loader<S> {
         Ok(())
     }
 
-    fn load_event(&mut self, rows: &mut EventRows<'_>) -> Result<()> {
+    fn load_event<'a>(
+        &mut self,
+        rows: &mut EventRows<'a>,
+        responses: &mut OpenResponses<'a>,
+    ) -> Result<()> {
         self.keys.event += 1;
         self.counts.events += 1;
         let event = &mut rows.event;
@@ -335,6 +339,13 @@ impl<S: Store> Loader<S> {
         self.deferred.touch_session(event.session_id.as_deref());
         self.deferred
             .link(std::mem::take(&mut rows.links), event.session_id.as_deref());
+        if let Some(usage) = &mut rows.usage {
+            usage.line.set_event(event);
+            if let Some(agent) = &usage.agent {
+                usage.line.agent_run_id = Some(self.agent_run_id(agent)?);
+            }
+            self.add_usage(usage, None, responses)?;
+        }
         for notification in &mut rows.notifications {
             notification.set_event(event);
             self.store.insert(notification)?;

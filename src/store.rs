@@ -23,7 +23,7 @@ pub enum Id<'a> {
     Project(&'a str),
     /// A message, by its uuid.
     Message(&'a str),
-    /// A response, by the id of the API.
+    /// A response, by its name (`Usage::response_name`).
     Response(&'a str),
     /// A tool call, by its id. Calls have no integer key: any number means that the call is there.
     Call(&'a str),

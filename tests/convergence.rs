@@ -48,24 +48,28 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
                 false => String::new(),
             };
             let usage = format!(
-                r#""usage":{{"input_tokens":{tokens},"output_tokens":{},"cache_read_input_tokens":{}}}"#,
+                r#""usage":{{"input_tokens":{},"output_tokens":{},"cache_read_input_tokens":{}}}"#,
+                tokens % 3,
                 tokens % 7,
-                tokens % 5
+                tokens % 2
             );
+            // Ids of the API, and such as gateways repeat.
+            let echo = ["e0", "e1", "u2", "u3"][usize::from(id)];
+            let id = ["msg_0", "m1", "m2", "m2"][usize::from(id)];
             let body = match kind {
                 0 => format!(r#""type":"user","message":{{"role":"user","content":"text {text}"}}"#),
                 1 => format!(
                     r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{tool}","content":"done {text}"}}]}},"toolUseResult":{{"stdout":"done {text}","n":{tokens},"agentId":"a000000{text}","filePath":"/w/{text}","structuredPatch":[{{"lines":["+a"]}}]}}"#
                 ),
                 2 => format!(
-                    r#""type":"assistant","requestId":"r{text}","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"text","text":"answer {text}"}}]}}"#
+                    r#""type":"assistant","requestId":"r{text}","message":{{"id":"{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"text","text":"answer {text}"}}]}}"#
                 ),
                 3 => format!(
-                    r#""type":"assistant","message":{{"id":"m{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"tool_use","id":"t{tool}","name":"{}","input":{{"command":"ls {text}","prompt":"text {text}","file_path":"/w/{text}"}},"caller":{{"type":"direct"}}}}]}}"#,
+                    r#""type":"assistant","message":{{"id":"{id}","model":"model-{text}","role":"assistant",{usage},"content":[{{"type":"tool_use","id":"t{tool}","name":"{}","input":{{"command":"ls {text}","prompt":"text {text}","file_path":"/w/{text}"}},"caller":{{"type":"direct"}}}}]}}"#,
                     ["Task", "Edit", "Bash"][usize::from(tool) % 3]
                 ),
                 _ => format!(
-                    r#""type":"progress","toolUseID":"t{tool}","data":{{"type":"agent_progress","agentId":"a000000{text}","message":{{"uuid":"e{id}","message":{{"id":"m{id}","model":"model-{text}",{usage}}}}}}}"#
+                    r#""type":"progress","toolUseID":"t{tool}","data":{{"type":"agent_progress","agentId":"a000000{text}","message":{{"uuid":"{echo}","message":{{"id":"{id}","model":"model-{text}",{usage}}}}}}}"#
                 ),
             };
             format!(
@@ -74,7 +78,7 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
             )
             .into_bytes()
         });
-    let state = (0..8u8, 1..4u8, 0..8u8, 0..9u8).prop_map(|(kind, session, uuid, text)| {
+    let state = (0..9u8, 1..4u8, 0..8u8, 0..9u8).prop_map(|(kind, session, uuid, text)| {
         let session = session_id(session);
         let line = match kind {
             0 => format!(r#"{{"type":"summary","summary":"summary {text}","leafUuid":"u{uuid}"}}"#),
@@ -91,6 +95,11 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
             6 => format!(
                 r#"{{"type":"queue-operation","operation":"enqueue","sessionId":"{session}","content":"<task-notification><task-id>a000000{text}</task-id><tool-use-id>t{}</tool-use-id><status>completed</status></task-notification>"}}"#,
                 uuid % 3
+            ),
+            7 => format!(
+                r#"{{"type":"assistant","sessionId":"{session}","message":{{"id":"{}","model":"model-1","usage":{{"input_tokens":{},"output_tokens":{text}}}}}}}"#,
+                ["", "m2", "msg_0"][usize::from(text % 3)],
+                text % 2
             ),
             _ => format!(r#"{{"display":"text {text}","timestamp":176734800000{text},"project":"/w","sessionId":"{session}"}}"#),
         };
@@ -291,15 +300,15 @@ fn responses_of_very_many_lines_are_those_that_a_rebuild_finds() {
         session += &line(
             format!("long{number}"),
             false,
-            answer("long", tokens, &long_text),
+            answer("msg_long", tokens, &long_text),
         );
         if number % 20 == 0 {
-            let id = format!("short{number}");
+            let id = format!("msg_short{number}");
             session += &line(id.clone(), false, answer(&id, 7, "short"));
         }
     }
     let echoes = 9_000;
-    let id = |number: usize| format!("echo{number}");
+    let id = |number: usize| format!("msg_echo{number}");
     for number in 0..echoes {
         session += &line(format!("parent{number}"), false, echo(&id(number), 1));
     }

@@ -3,6 +3,7 @@
 mod sandbox;
 
 use sandbox::Sandbox;
+use sandbox::records::{answer, file, imported, merge, user};
 use serde_json::{Value, json};
 
 const S1: &str = "5e550001-0000-4000-8000-000000000001";
@@ -528,4 +529,124 @@ fn a_placeholder_is_flagged_and_estimated_beside_the_recorded_number() {
         sandbox.query("select cost_usd, estimated_cost_usd from response_costs where api_message_id in ('msg_a', 'msg_b') order by api_message_id"),
         ["0.000045|0.003", "0.0006|0.0006"]
     );
+}
+
+/// Sessions of a gateway that gives every response the same id. Each response has two lines, with the result of a tool in
+/// between, and follows a prompt.
+fn gateway(id: &str, tokens: impl Fn(usize) -> i64, given: impl Fn(usize) -> Value) -> Sandbox {
+    let mut files = Vec::new();
+    for session in 1..=3 {
+        let session_id = format!("5e55000{session}-0000-4000-8000-00000000000{session}");
+        let mut lines = Vec::new();
+        for number in 1..=3 {
+            let name = |part: &str| format!("{part}-{session}-{number}");
+            let own = json!({"sessionId": session_id});
+            let usage =
+                |output: i64| json!({"input_tokens": tokens(number), "output_tokens": output});
+            let half = |part: &str, output: i64| {
+                let mut line = line(&name(part), id, SONNET, usage(output), given(number));
+                merge(&mut line, own.clone());
+                line
+            };
+            lines.push(user(&name("prompt"), "make tea", own.clone()));
+            lines.push(half("first", 10));
+            lines.push(answer(
+                &name("result"),
+                &name("call"),
+                json!("done"),
+                own.clone(),
+            ));
+            lines.push(half("second", 10 * number as i64));
+        }
+        files.push((file(&session_id), lines));
+    }
+    let files: Vec<(&str, &[Value])> = (files.iter())
+        .map(|(path, lines)| (path.as_str(), lines.as_slice()))
+        .collect();
+    imported(&files)
+}
+
+const RESPONSES: &str = "select count(*), sum(line_count), sum(output_tokens) from api_responses";
+
+#[test]
+fn an_id_that_a_gateway_repeats_names_a_response_in_its_request_or_a_run_of_lines() {
+    let without_request = |_| json!({"requestId": null});
+    for tokens in [|_| 100, |number: usize| number as i64] {
+        let sandbox = gateway("response", tokens, without_request);
+        sandbox.check();
+        assert_eq!(sandbox.query(RESPONSES), ["9|18|180"]);
+        assert_eq!(
+            sandbox.query("select distinct duplicate_reason from usage_lines where not is_counted"),
+            ["same_run"]
+        );
+        // A resumed session repeats the lines.
+        let copy = std::fs::read_to_string(sandbox.home().join(file(S1))).unwrap();
+        sandbox.write(&file(S2.replace('2', "9").as_str()), &copy);
+        sandbox.sync();
+        sandbox.check();
+        assert_eq!(sandbox.query(RESPONSES), ["9|24|180"]);
+        // Their halves come in two syncs.
+        let part: String = copy.split_inclusive('\n').take(6).collect();
+        let halves = Sandbox::new();
+        halves.write(&file(S1), part);
+        halves.sync();
+        assert_eq!(halves.query(RESPONSES), ["2|3|20"]);
+        halves.write(&file(S1), copy);
+        halves.sync();
+        halves.check();
+        assert_eq!(halves.query(RESPONSES), ["3|6|60"]);
+    }
+    // Within a request the tokens need not be equal, and one response follows the other without a prompt.
+    let sandbox = gateway(
+        "response",
+        |_| 0,
+        |number| json!({"requestId": format!("req_{}", number % 2)}),
+    );
+    assert_eq!(sandbox.query(RESPONSES), ["2|18|50"]);
+    assert_eq!(
+        sandbox.query("select duplicate_reason, count(*) from usage_lines where not is_counted group by 1 order by 1"),
+        ["resume_copy|12", "same_request|4"]
+    );
+    // Where no tokens are reported, the result of a tool ends a response.
+    let sandbox = gateway("response", |_| 0, without_request);
+    assert_eq!(sandbox.query(RESPONSES), ["18|18|270"]);
+    // The ids of the API are unique: sessions, requests and tokens do not matter.
+    let sandbox = gateway("msg_1", |number| number as i64, without_request);
+    assert_eq!(sandbox.query(RESPONSES), ["1|18|30"]);
+}
+
+#[test]
+fn a_line_with_usage_and_without_a_uuid_is_counted() {
+    let bare = |id: &str, output: i64| {
+        json!({"type": "assistant", "sessionId": S1, "timestamp": "2026-01-10T10:00:00.000Z", "costUSD": 0.25,
+            "message": {"id": id, "model": SONNET, "role": "assistant", "usage": {"input_tokens": 1, "output_tokens": output}}})
+    };
+    let own = line(
+        "a",
+        "msg_a",
+        SONNET,
+        json!({"input_tokens": 1, "output_tokens": 5}),
+        json!({}),
+    );
+    // One response on two lines, one that has a message too, and two that have no id, one of them twice.
+    let lines = [
+        bare("msg_b", 10),
+        bare("msg_b", 20),
+        own,
+        bare("msg_a", 7),
+        bare("", 30),
+        bare("", 30),
+        bare("", 40),
+    ];
+    let sandbox = imported(&[(&file(S1), &lines)]);
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select api_responses.output_tokens, line_count, cost_usd, api_responses.session_id is not null, api_responses.message_id is not null from api_responses join response_costs using (api_response_id) order by 1"),
+        ["7|2|0.25|1|1", "20|2|0.25|1|0", "30|2|0.25|1|0", "40|1|0.25|1|0"]
+    );
+    assert_eq!(
+        sandbox.query("select duplicate_reason, event_id is null from usage_lines where not is_counted order by line_number"),
+        ["streaming|0", "streaming|1", "streaming|0"]
+    );
+    assert_eq!(sandbox.query("select count(*) from events"), ["6"]);
 }

@@ -303,7 +303,11 @@ def count_usage(record, path, number, counts, winners):
     if not isinstance(message.get("usage"), dict) or message.get("model") == "<synthetic>":
         return
     counts["usage lines"] += 1
-    key = text(message.get("id")) or text(carrier.get("uuid")) or record["uuid"]
+    name = text(carrier.get("uuid")) or record["uuid"]
+    key = text(message.get("id")) or name
+    if not key.startswith("msg_") and key != name:
+        # Gateways repeat their ids. Runs of lines without a request are not recounted here.
+        key = (key, text(carrier.get("requestId")) or name)
     tokens = tokens_of(message["usage"])
     # The path only settles what the rule leaves open: equal lines of two files.
     rank = (not is_sidechain, tokens["output"], sum(tokens.values()), number, path)

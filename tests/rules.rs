@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 #[test]
 fn a_response_on_several_lines_counts_its_last_number() {
     let sandbox = session(&[
-        response("a", "m", 30, at("10:00:00")),
-        response("b", "m", 453, at("10:00:01")),
+        response("a", "msg_m", 30, at("10:00:00")),
+        response("b", "msg_m", 453, at("10:00:01")),
     ]);
     assert_eq!(
         sandbox.query("select output_tokens, line_count from api_responses"),
@@ -56,7 +56,7 @@ fn cache_writes_are_the_greater_of_the_flat_number_and_the_split() {
 
 #[test]
 fn a_fork_copies_lines_and_counts_nothing_twice() {
-    let original = response("a", "m", 7, json!({}));
+    let original = response("a", "msg_m", 7, json!({}));
     let copy = response(
         "a",
         "m",
@@ -95,7 +95,7 @@ fn a_fork_with_new_uuids_counts_nothing_twice() {
         json!({"sessionId": S2, "forkedFrom": {"sessionId": S1, "messageUuid": "a"}}),
     );
     let sandbox = imported(&[
-        (&file(S1), &[response("a", "m", 7, json!({}))]),
+        (&file(S1), &[response("a", "msg_m", 7, json!({}))]),
         (&file(S2), &[copy]),
     ]);
     assert_eq!(sandbox.count("select count(*) from api_responses"), 1);
@@ -111,12 +111,12 @@ fn a_side_question_that_replays_the_conversation_counts_nothing() {
     // The replay has another requestId, and more output than the line it repeats.
     let replay = response(
         "r",
-        "m",
+        "msg_m",
         9,
         json!({"isSidechain": true, "agentId": "aside_question-1", "requestId": "req_other"}),
     );
     let sandbox = imported(&[
-        (&file(S1), &[response("a", "m", 7, json!({}))]),
+        (&file(S1), &[response("a", "msg_m", 7, json!({}))]),
         (
             &format!("projects/-w/{S1}/subagents/agent-aside_question-1.jsonl"),
             &[replay],
@@ -143,7 +143,7 @@ fn an_agent_whose_file_is_gone_is_paid_for_by_its_progress() {
         None,
         json!({"type": "progress", "parentToolUseID": "toolu_1", "data": {"type": "agent_progress", "agentId": "a1234567",
             "message": {"uuid": "e", "type": "assistant", "timestamp": "2026-01-10T09:59:00.000Z", "message": {
-                "id": "m", "model": "claude-haiku-4-5", "usage": {"input_tokens": 3, "output_tokens": 4}}}}}),
+                "id": "msg_m", "model": "claude-haiku-4-5", "usage": {"input_tokens": 3, "output_tokens": 4}}}}}),
     );
     let sandbox = session(std::slice::from_ref(&progress));
     assert_eq!(
@@ -155,7 +155,7 @@ fn an_agent_whose_file_is_gone_is_paid_for_by_its_progress() {
     // With its file the same response counts once, by the agent's own line.
     let own = response(
         "e",
-        "m",
+        "msg_m",
         4,
         json!({"isSidechain": true, "agentId": "a1234567"}),
     );

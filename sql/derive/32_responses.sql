@@ -34,12 +34,13 @@ where usage_lines.is_counted = 1
     and json_extract(iterations.value, '$.type') = 'advisor_message';
 
 insert into api_responses (
-    api_message_id, parent_api_response_id, message_id, session_id, agent_run_id, kind, request_id, model, service_tier, speed,
+    api_message_id, id_scope, parent_api_response_id, message_id, session_id, agent_run_id, kind, request_id, model, service_tier, speed,
     inference_geo, usage_quality, input_tokens, output_tokens, cache_write_tokens, cache_write_5m_tokens,
     cache_write_1h_tokens, cache_read_tokens, line_count, responded_at
 )
 select
     api_responses.api_message_id || '#' || advisors.iteration_number,
+    api_responses.id_scope,
     api_responses.api_response_id,
     api_responses.message_id,
     api_responses.session_id,

@@ -1,10 +1,15 @@
 -- name: find_response
 select api_response_id
 from api_responses
-where api_message_id = ?1 and kind = 'message'
+where api_message_id = ?1 and id_scope = ?2 and kind = 'message'
+
+-- name: find_response_of_line
+select api_response_id
+from usage_lines
+where file_id = ?1 and byte_offset = ?2
 
 -- name: find_touched_responses
-select api_responses.api_response_id, api_responses.api_message_id
+select api_responses.api_response_id, api_responses.api_message_id, api_responses.id_scope
 from touched_responses
 cross join api_responses using (api_response_id)
 where api_responses.kind = 'message'
@@ -14,6 +19,7 @@ where api_responses.kind = 'message'
 select
     usage_lines.usage_line_id,
     usage_lines.message_id,
+    usage_lines.event_id,
     usage_lines.file_id,
     usage_lines.line_number,
     usage_lines.byte_offset,
@@ -49,7 +55,7 @@ select
 from usage_lines
 cross join files using (file_id)
 cross join sources using (source_id)
-cross join messages on messages.message_id = usage_lines.message_id
+left join messages on messages.message_id = usage_lines.message_id
 where usage_lines.api_response_id = ?1
 
 -- name: judge_usage_line

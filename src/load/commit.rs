@@ -191,8 +191,7 @@ impl<'c> Loader<Statements<'c>> {
         refresh::record_basis(connection, self.failures.is_empty())?;
         connection.execute_batch(sql::FORGET_TOUCHED)?;
         connection.execute_batch(sql::NOTE_CHANGES)?;
-        // The scripts add agents and responses of their own.
-        self.keys = self.store.last_keys()?;
+        self.keys = self.store.derived_keys()?;
         Ok(checking)
     }
 

@@ -46,11 +46,11 @@ impl Loader<Statements<'_>> {
             .link(std::mem::take(&mut rows.links), session_id.as_deref());
         if let Some(usage) = &mut rows.usage {
             let mut buffers = Buffers::default();
-            self.add_usage(usage, &mut rows.message, &mut buffers.responses)?;
+            self.add_usage_of_message(usage, &mut rows.message, &mut buffers.responses)?;
             self.buffers = buffers;
             self.flush_responses()?;
             // It is judged with the version that the message names, whichever line that turns out to be.
-            let response = self.store.find(Id::Response(&usage.api_message_id))?;
+            let response = self.store.find(Id::Response(&usage.response_name()))?;
             self.deferred.responses.extend(response);
         }
         let current = copies::Line::of_message(connection, rows.message.message_id)?;
@@ -65,11 +65,14 @@ impl Loader<Statements<'_>> {
             copies::Winner::New => self.replace_message(*rows),
             copies::Winner::Archived(mut rows) => {
                 self.set_keys(&mut rows)?;
-                if let Some(usage) = rows.usage.take()
-                    && !usage.line.is_progress
+                if rows
+                    .usage
+                    .take()
+                    .is_some_and(|usage| !usage.line.is_progress)
                 {
-                    rows.message.api_response_id =
-                        self.store.find(Id::Response(&usage.api_message_id))?;
+                    let line = (rows.message.file_id, rows.message.byte_offset);
+                    let mut find = connection.prepare_cached(sql::FIND_RESPONSE_OF_LINE)?;
+                    rows.message.api_response_id = find.query_row(line, |row| row.get(0))?;
                 }
                 self.replace_message(*rows)
             }

@@ -77,7 +77,7 @@ impl<S: Store> Loader<S> {
         self.store
             .remember(Id::Message(&message.uuid), message.message_id);
         if let Some(usage) = &mut rows.usage {
-            self.add_usage(usage, message, &mut buffers.responses)?;
+            self.add_usage_of_message(usage, message, &mut buffers.responses)?;
         }
         self.insert_message(message)?;
         self.add_notices(rows)

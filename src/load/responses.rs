@@ -31,8 +31,9 @@ pub struct Line<'a> {
 pub struct OpenResponses<'a> {
     /// By their keys, in whose order they are inserted: that is the order of the table.
     open: BTreeMap<i64, NewResponse<'a>>,
+    /// Their keys by their names.
     keys: HashMap<String, i64>,
-    /// Responses of agents that only their parents have told of, by the ids of the API. Their own lines mostly follow in the
+    /// Responses of agents that only their parents have told of, by their names. Their own lines mostly follow in the
     /// next files, and only then do they get keys.
     echoes: BTreeMap<String, NewResponse<'static>>,
     echoed_lines: usize,
@@ -59,68 +60,83 @@ impl OpenResponses<'_> {
 }
 
 impl<S: Store> Loader<S> {
-    /// Adds the usage of a line: to its response if that waits, else to the database.
-    pub(super) fn add_usage<'a>(
+    /// Adds the usage of a message.
+    pub(super) fn add_usage_of_message<'a>(
         &mut self,
         usage: &mut Usage<'a>,
         message: &mut Message<'a>,
         responses: &mut OpenResponses<'a>,
     ) -> Result<()> {
+        usage.line.set_message(message);
+        let is_progress = usage.line.is_progress;
+        let key = self.add_usage(usage, message.version.as_deref(), responses)?;
+        if !is_progress {
+            message.api_response_id = key;
+        }
+        Ok(())
+    }
+
+    /// Adds the usage of a line: to its response if that waits, else to the database. Returns the key of the response, if it
+    /// has one by now.
+    pub(super) fn add_usage<'a>(
+        &mut self,
+        usage: &mut Usage<'a>,
+        version: Option<&str>,
+        responses: &mut OpenResponses<'a>,
+    ) -> Result<Option<i64>> {
+        let name = usage.response_name();
         let line = &mut usage.line;
-        line.set_message(message);
         if let Some(model) = line.model.as_deref()
             && !self.deferred.models.contains(model)
         {
             self.deferred.models.insert(model.to_string());
         }
-        let id = &usage.api_message_id;
-        let version = message.version.as_deref();
-        let known = match responses.keys.get(&**id) {
-            None => self.store.find(Id::Response(id))?,
+        let known = match responses.keys.get(&*name) {
+            None => self.store.find(Id::Response(&name))?,
             open => open.copied(),
         };
         if known.is_none() && line.is_progress {
-            let echo = responses.echoes.entry(id.to_string());
-            echo.or_insert_with(|| NewResponse::new(id.to_string().into()))
-                .add(std::mem::take(line).into_owned(), version);
+            let echo = responses.echoes.entry(name.to_string());
+            echo.or_insert_with(|| {
+                NewResponse::new(
+                    usage.api_message_id.to_string().into(),
+                    usage.id_scope.to_string().into(),
+                )
+            })
+            .add(std::mem::take(line).into_owned(), version);
             responses.echoed_lines += 1;
-            return Ok(());
+            return Ok(None);
         }
         let key = known.unwrap_or_else(|| {
-            let echo = responses.echoes.remove(&**id);
-            let response = echo.unwrap_or_else(|| NewResponse::new(id.clone()));
+            let echo = responses.echoes.remove(&*name);
+            let response = echo.unwrap_or_else(|| {
+                NewResponse::new(usage.api_message_id.clone(), usage.id_scope.clone())
+            });
             responses.echoed_lines -= response.lines.len();
-            self.open_response(response, responses)
+            self.open_response(response, &name, responses)
         });
         line.api_response_id = key;
-        if !line.is_progress {
-            message.api_response_id = Some(key);
-        }
         match responses.open.get_mut(&key) {
-            Some(response) => {
-                response.add(std::mem::take(line), version);
-                Ok(())
-            }
+            Some(response) => response.add(std::mem::take(line), version),
             None => {
                 self.deferred.responses.insert(key);
-                self.store.insert_last(line)
+                self.store.insert_last(line)?;
             }
         }
+        Ok(Some(key))
     }
 
     /// Gives a response its key.
     fn open_response<'a>(
         &mut self,
         response: NewResponse<'a>,
+        name: &str,
         responses: &mut OpenResponses<'a>,
     ) -> i64 {
         self.keys.response += 1;
         let key = self.keys.response;
-        self.store
-            .remember(Id::Response(&response.api_message_id), key);
-        responses
-            .keys
-            .insert(response.api_message_id.to_string(), key);
+        self.store.remember(Id::Response(name), key);
+        responses.keys.insert(name.to_string(), key);
         responses.open.insert(key, response);
         key
     }
@@ -146,8 +162,8 @@ impl<S: Store> Loader<S> {
 
     fn insert_all_responses(&mut self, responses: &mut OpenResponses<'_>) -> Result<()> {
         responses.echoed_lines = 0;
-        for (_, echo) in std::mem::take(&mut responses.echoes) {
-            self.open_response(echo, responses);
+        for (name, echo) in std::mem::take(&mut responses.echoes) {
+            self.open_response(echo, &name, responses);
         }
         self.insert_responses(responses, 0)
     }
@@ -157,7 +173,7 @@ impl<S: Store> Loader<S> {
         while responses.open.len() > left
             && let Some((key, response)) = responses.open.pop_first()
         {
-            responses.keys.remove(&*response.api_message_id);
+            responses.keys.retain(|_, open| *open != key);
             let files = &self.file_keys;
             if response.insert(key, files, &mut self.store)? {
                 self.deferred.responses.insert(key);
@@ -170,14 +186,16 @@ impl<S: Store> Loader<S> {
 /// A response that is not in the database yet, with the lines it has so far.
 struct NewResponse<'a> {
     api_message_id: Text<'a>,
+    id_scope: Text<'a>,
     lines: Vec<Line<'a>>,
 }
 
 impl<'a> NewResponse<'a> {
     /// A response without lines.
-    fn new(api_message_id: Text<'a>) -> NewResponse<'a> {
+    fn new(api_message_id: Text<'a>, id_scope: Text<'a>) -> NewResponse<'a> {
         NewResponse {
             api_message_id,
+            id_scope,
             // Most have one line or two.
             lines: Vec::with_capacity(2),
         }
@@ -201,6 +219,7 @@ impl<'a> NewResponse<'a> {
         };
         NewResponse {
             api_message_id: Text::Owned(self.api_message_id.into_owned()),
+            id_scope: Text::Owned(self.id_scope.into_owned()),
             lines: self.lines.into_iter().map(own).collect(),
         }
     }
@@ -229,10 +248,12 @@ impl<'a> NewResponse<'a> {
         target.insert(&ApiResponse {
             api_response_id,
             api_message_id: self.api_message_id,
+            id_scope: Text::Borrowed(&self.id_scope),
             ..judge(&self.lines)
         })?;
-        pass_verdicts(&mut self.lines);
-        let has_more = self.lines.iter().any(|line| tells_of_others(&line.usage));
+        pass_verdicts(&mut self.lines, &self.id_scope);
+        let mut lines = self.lines.iter().map(|line| &line.usage);
+        let has_more = lines.any(|usage| usage.run_uuid.is_some() || tells_of_others(usage));
         self.lines
             .sort_by_key(|line| (line.usage.file_id, line.usage.byte_offset));
         for line in self.lines {
@@ -261,6 +282,7 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
     while let Some(row) = responses.next()? {
         let api_response_id: i64 = row.get(0)?;
         let api_message_id: String = row.get(1)?;
+        let id_scope: String = row.get(2)?;
         let mut lines = find_lines
             .query_map([api_response_id], line)?
             .collect::<rusqlite::Result<Vec<_>>>()?;
@@ -272,9 +294,10 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
         inserter.replace(&ApiResponse {
             api_response_id,
             api_message_id: api_message_id.into(),
+            id_scope: Text::Borrowed(&id_scope),
             ..judge(&lines)
         })?;
-        pass_verdicts(&mut lines);
+        pass_verdicts(&mut lines, &id_scope);
         for line in &lines {
             let verdict = line.verdict();
             if before[&line.usage_line_id] != verdict {
@@ -307,6 +330,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line<'static>> {
         usage_line_id: columns.next()?,
         usage: UsageLine {
             message_id: columns.next()?,
+            event_id: columns.next()?,
             file_id: columns.next()?,
             line_number: columns.next()?,
             byte_offset: columns.next()?,
@@ -401,7 +425,7 @@ fn judge<'l>(lines: &'l [Line<'_>]) -> ApiResponse<'l> {
     response.web_search_count = usage.web_search_count;
     response.recorded_cost_usd = usage.recorded_cost_usd;
     response.visible_char_count = visible_chars(usage, lines);
-    response.message_id = Some(first.message_id);
+    response.message_id = first.message_id;
     response.session_id = borrowed(&first.session_id);
     response.agent_run_id = first.agent_run_id;
     response.responded_at = borrowed(&first.sent_at);
@@ -417,7 +441,7 @@ fn borrowed<'a>(text: &'a Option<Text<'_>>) -> Option<Text<'a>> {
 }
 
 /// Says of each line, the counted one first, whether it is counted, and why not.
-fn pass_verdicts(lines: &mut [Line<'_>]) {
+fn pass_verdicts(lines: &mut [Line<'_>], id_scope: &str) {
     let Some((counted, others)) = lines.split_first_mut() else {
         return;
     };
@@ -425,7 +449,7 @@ fn pass_verdicts(lines: &mut [Line<'_>]) {
     counted.usage.duplicate_reason = None;
     for line in others {
         line.usage.is_counted = false;
-        line.usage.duplicate_reason = Some(duplicate_reason(line, counted).into());
+        line.usage.duplicate_reason = Some(duplicate_reason(line, counted, id_scope).into());
     }
 }
 
@@ -462,12 +486,13 @@ fn age_order(line: &Line<'_>) -> impl Ord {
 
 /// The characters of all lines in the file of the counted one; copies elsewhere say the same again.
 fn visible_chars(counted: &UsageLine<'_>, lines: &[Line<'_>]) -> Option<i64> {
-    let mut chars: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut chars: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
     for usage in lines.iter().map(|line| &line.usage) {
         if (usage.file_id, usage.is_progress) == (counted.file_id, counted.is_progress)
             && let Some(count) = usage.visible_char_count
         {
-            let most = chars.entry(usage.message_id).or_insert(count);
+            let line = (usage.message_id, usage.event_id);
+            let most = chars.entry(line).or_insert(count);
             *most = count.max(*most);
         }
     }
@@ -494,14 +519,18 @@ fn judge_quality(response: &mut ApiResponse<'_>, version: i64) {
 }
 
 /// Why a line is not counted.
-fn duplicate_reason(line: &Line<'_>, counted: &Line<'_>) -> &'static str {
+fn duplicate_reason(line: &Line<'_>, counted: &Line<'_>, id_scope: &str) -> &'static str {
     let (usage, other) = (&line.usage, &counted.usage);
     if usage.is_progress {
         "progress_echo"
-    } else if (usage.file_id, usage.message_id) == (other.file_id, other.message_id) {
-        "same_file_replay"
     } else if usage.file_id == other.file_id {
-        "streaming"
+        let is_same_message = usage.message_id.is_some() && usage.message_id == other.message_id;
+        match id_scope.split(':').next() {
+            _ if is_same_message => "same_file_replay",
+            Some("request") => "same_request",
+            Some("run") => "same_run",
+            _ => "streaming",
+        }
     } else {
         let is_rewrite = line.path() == counted.path();
         reason_in_other_file(is_rewrite, usage.is_sidechain, usage.is_fork)

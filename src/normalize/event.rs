@@ -1,14 +1,16 @@
 //! Records without a uuid -> events.
 
 use super::extra::{Extra, parse_time};
+use super::message::agent;
 use super::unknown::Unknown;
-use super::{Position, agent_link, entries, notification};
+use super::{Position, agent_link, content, entries, notification, usage};
 use crate::discover::Place;
 use crate::json::parse_object;
-use crate::record::{Record, object};
-use crate::rows::{Event, EventRows, FileBackup, UnknownKind};
+use crate::record::{self, Record, object};
+use crate::rows::{Event, EventRows, FileBackup, Text, UnknownKind, Usage, UsageLine};
 use crate::timestamp;
 use std::borrow::Cow;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The event of a record. Its payload is the whole record.
 pub fn event<'a>(
@@ -46,7 +48,17 @@ pub fn event<'a>(
         (Some("queue-operation"), Some(content)) => notification::parse(content),
         _ => Vec::new(),
     };
+    let occurred_at = time.and_then(|raw| parse_time(raw, "", &mut Extra::default()));
     EventRows {
+        usage: usage_without_message(record, json).map(|usage| Usage {
+            line: UsageLine {
+                session_id: session_id.clone(),
+                sent_at: occurred_at.clone(),
+                ..usage.line
+            },
+            agent: agent(record, session_id.as_ref(), place),
+            ..usage
+        }),
         links: queued
             .iter()
             .filter_map(agent_link::from_notification)
@@ -60,11 +72,33 @@ pub fn event<'a>(
             message_uuid,
             related_session_id: fields.continued_in.or(fields.parent_session),
             payload_json: json.into(),
-            occurred_at: time.and_then(|raw| parse_time(raw, "", &mut Extra::default())),
+            occurred_at,
             ..Event::default()
         },
         file_backups,
     }
+}
+
+/// The usage of a response in a record that is no chain record: other programs write such lines, without a uuid. The content
+/// names a line without one, so that its copies have the same name.
+fn usage_without_message<'a>(record: &Record<'a>, json: &str) -> Option<Usage<'a>> {
+    let message = record.message.as_ref()?;
+    let line_name: Text<'_> = match record.uuid.as_ref().filter(|uuid| !uuid.is_empty()) {
+        Some(uuid) => uuid.clone(),
+        None => format!("line:{:032x}", xxh3_128(json.as_bytes())).into(),
+    };
+    let mut usage = usage::usage(message, &line_name)?;
+    let line = &mut usage.line;
+    line.request_id.clone_from(&record.request_id);
+    line.is_sidechain = record.is_sidechain == Some(true);
+    line.is_fork = record.forked_from.is_some();
+    line.recorded_cost_usd = record.cost_usd.and_then(|raw| record::cost(raw.get()));
+    line.visible_char_count = message
+        .content
+        .as_ref()
+        .map(content::visible_chars_of_content);
+    usage.set_scope(&line_name);
+    Some(usage)
 }
 
 object! {

@@ -31,7 +31,7 @@ pub fn message<'a>(
     let mut extra = Extra::default();
     let mut hash = ContentHash::new(record);
     let mut message = envelope(record, position, place, &mut extra);
-    let agent = agent(record, &message, place);
+    let agent = agent(record, message.session_id.as_ref(), place);
     let mut context = PromptContext {
         is_meta: message.is_meta == Some(true),
         is_compact_summary: message.is_compact_summary == Some(true),
@@ -298,11 +298,11 @@ fn notifications(
 
 /// Copies fields of the message to its usage. Usage from a progress record has its own request id and time.
 fn complete_usage<'a>(usage: &mut Usage<'a>, message: &Message<'a>) {
+    if !usage.line.is_progress {
+        usage.line.request_id.clone_from(&message.request_id);
+        usage.set_scope(&message.uuid);
+    }
     let line = &mut usage.line;
-    line.request_id = line
-        .request_id
-        .take()
-        .or_else(|| message.request_id.clone());
     line.session_id.clone_from(&message.session_id);
     line.is_sidechain |= message.is_sidechain == Some(true);
     line.is_fork = message.forked_from_session_id.is_some();
@@ -315,14 +315,18 @@ fn complete_usage<'a>(usage: &mut Usage<'a>, message: &Message<'a>) {
     });
 }
 
-/// The sub-agent that a message belongs to: that of the file, or the one that a sidechain line names. In 2.0.x a line of the main
+/// The sub-agent that a record belongs to: that of the file, or the one that a sidechain line names. In 2.0.x a line of the main
 /// conversation may name the sub-agent that it spawned; it does not belong to that sub-agent.
-fn agent<'a>(record: &Record<'a>, message: &Message<'a>, place: &'a Place) -> Option<Agent<'a>> {
+pub fn agent<'a>(
+    record: &Record<'a>,
+    session_id: Option<&Text<'a>>,
+    place: &'a Place,
+) -> Option<Agent<'a>> {
     let is_sub_agent = place.kind == Kind::Agent || record.is_sidechain == Some(true);
     let place_agent = || place.agent_id.as_deref().map(Cow::Borrowed);
     let agent_id = record.agent_id.clone().or_else(place_agent);
     Some(Agent {
-        session_id: message.session_id.clone()?,
+        session_id: session_id.cloned()?,
         agent_id: agent_id.filter(|_| is_sub_agent)?,
         layout: place.layout.name(),
         workflow_id: place.workflow_id.as_deref().map(Cow::Borrowed),

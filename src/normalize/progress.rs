@@ -111,14 +111,16 @@ fn echo_json(echo: &Opened<'_>) -> String {
 fn echoed_usage<'a>(raw: Raw<'a>, progress: &Message<'a>) -> Option<Usage<'a>> {
     let echo: Echo = parse_object(raw.get()).ok()?;
     let message = echo.message?;
-    let mut usage = usage::usage(&message, echo.uuid.as_ref().unwrap_or(&progress.uuid))?;
+    let line_name = echo.uuid.as_ref().unwrap_or(&progress.uuid);
+    let mut usage = usage::usage(&message, line_name)?;
     usage.line.visible_char_count = message
         .content
         .as_ref()
         .map(content::visible_chars_of_content);
     usage.line.is_progress = true;
     usage.line.is_sidechain = true;
-    usage.line.request_id = echo.request_id;
+    usage.line.request_id = echo.request_id.or_else(|| progress.request_id.clone());
+    usage.set_scope(line_name);
     usage.line.sent_at = echo
         .timestamp
         .and_then(|raw| parse_time(raw, "", &mut Extra::default()));

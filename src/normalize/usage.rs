@@ -8,15 +8,16 @@ use crate::rows::{Text, Usage, UsageLine};
 /// The model of messages that Claude Code generates without calling the API.
 pub const SYNTHETIC: &str = "<synthetic>";
 
-/// The usage of a message. The response id is the `uuid` of the line if the message has no id.
-pub fn usage<'a>(message: &Message<'a>, uuid: &Text<'a>) -> Option<Usage<'a>> {
+/// The usage of a message. The response id is the name of the line if the message has no id.
+pub fn usage<'a>(message: &Message<'a>, line_name: &Text<'a>) -> Option<Usage<'a>> {
     if message.model.as_deref() == Some(SYNTHETIC) {
         return None;
     }
     let recorded: RecordedUsage = parse_object(message.usage?.get()).ok()?;
     let id = message.id.as_ref().filter(|id| !id.is_empty());
     Some(Usage {
-        api_message_id: id.unwrap_or(uuid).clone(),
+        api_message_id: id.unwrap_or(line_name).clone(),
+        id_scope: Text::default(),
         agent: None,
         line: UsageLine {
             model: message.model.clone(),

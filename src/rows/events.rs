@@ -1,6 +1,6 @@
 //! Records without a uuid, and lines of `history.jsonl`.
 
-use super::{AgentLink, Message, TaskNotification, Text};
+use super::{AgentLink, Message, TaskNotification, Text, Usage};
 
 tables! {
     /// A record without a uuid.
@@ -57,6 +57,7 @@ tables! {
 #[derive(Debug, Default)]
 pub struct EventRows<'a> {
     pub event: Event<'a>,
+    pub usage: Option<Usage<'a>>,
     pub file_backups: Vec<FileBackup<'a>>,
     pub links: Vec<AgentLink>,
     /// The notifications that the event queues.
@@ -71,7 +72,7 @@ pub struct HistoryRows<'a> {
 }
 
 into_owned! {
-    EventRows { event, file_backups, links, notifications }
+    EventRows { event, usage, file_backups, links, notifications }
     HistoryRows { prompt, pasted_contents }
 }
 

@@ -83,8 +83,14 @@ impl<'c> Statements<'c> {
         Ok(keys)
     }
 
+    /// The keys that are taken after the scripts of `sql/derive`, which add agents and merge responses.
+    pub fn derived_keys(&mut self) -> Result<LastKeys> {
+        self.responses.clear();
+        self.last_keys()
+    }
+
     /// The keys that are taken.
-    pub fn last_keys(&self) -> Result<LastKeys> {
+    fn last_keys(&self) -> Result<LastKeys> {
         let mut statement = self.connection.prepare_cached(sql::LAST_KEYS)?;
         Ok(statement.query_row([], |row| {
             Ok(LastKeys {
@@ -162,8 +168,11 @@ impl Store for Statements<'_> {
                     known => Ok(known),
                 }
             }
-            Id::Response(id) => match self.responses.get(id) {
-                None => self.find_by(sql::FIND_RESPONSE, [id]),
+            Id::Response(name) => match self.responses.get(name) {
+                None => {
+                    let (id, scope) = name.split_once('\0').unwrap_or((name, ""));
+                    self.find_by(sql::FIND_RESPONSE, [id, scope])
+                }
                 known => Ok(known.copied()),
             },
             Id::Call(id) => self.find_by(sql::FIND_TOOL_USE_BLOCK, [id]),
@@ -177,11 +186,11 @@ impl Store for Statements<'_> {
     fn remember(&mut self, id: Id<'_>, key: i64) {
         match id {
             Id::Message(uuid) => self.messages.insert(uuid, key),
-            Id::Response(id) => {
+            Id::Response(name) => {
                 if self.responses.len() >= RESPONSES {
                     self.responses.clear();
                 }
-                self.responses.insert(id.to_string(), key);
+                self.responses.insert(name.to_string(), key);
             }
             Id::Project(_) | Id::Call(_) | Id::Agent(..) => {}
         }
