@@ -125,6 +125,7 @@ def count_file(home, path, counts, elected, winners):
                     count_usage(piece, path, number, counts, winners)
                 else:
                     counts[f"events {label(piece.get('type'))}"] += 1
+                    count_usage(piece, path, number, counts, winners)
     for uuid, line in last_of_uuid.items():
         if uuid not in elected or line["order"] < elected[uuid]["order"]:
             elected[uuid] = line
@@ -292,18 +293,16 @@ def label(value):
 
 def count_usage(record, path, number, counts, winners):
     """Lets a line that carries usage compete for its API response: the winner gives the whole usage."""
-    if record.get("type") == "assistant":
-        carrier, is_sidechain = record, record.get("isSidechain") is True
-    elif record.get("type") == "progress" and member(record, "data").get("type") == "agent_progress":
+    carrier, is_sidechain = record, record.get("isSidechain") is True
+    if record.get("type") == "progress" and member(record, "data").get("type") == "agent_progress":
         # An agent's line as its parent saw it go by, perhaps the only trace of that agent.
         carrier, is_sidechain = member(member(record, "data"), "message"), True
-    else:
-        return
     message = member(carrier, "message")
     if not isinstance(message.get("usage"), dict) or message.get("model") == "<synthetic>":
         return
     counts["usage lines"] += 1
-    name = text(carrier.get("uuid")) or record["uuid"]
+    # A line without a uuid is named by what it says.
+    name = text(carrier.get("uuid")) or text(record.get("uuid")) or repr(record)
     key = text(message.get("id")) or name
     if not key.startswith("msg_") and key != name:
         # Gateways repeat their ids. Runs of lines without a request are not recounted here.

@@ -26,7 +26,7 @@ fn a_response_on_several_lines_counts_its_last_number() {
 
 #[test]
 fn a_synthetic_message_is_no_api_call() {
-    let mut line = response("a", "m", 0, json!({}));
+    let mut line = response("a", "msg_m", 0, json!({}));
     line["message"]["model"] = json!("<synthetic>");
     let sandbox = session(&[line]);
     assert_eq!(sandbox.count("select count(*) from api_responses"), 0);
@@ -35,7 +35,7 @@ fn a_synthetic_message_is_no_api_call() {
 
 #[test]
 fn without_a_message_id_the_uuid_names_the_response() {
-    let mut line = response("a", "m", 5, json!({}));
+    let mut line = response("a", "msg_m", 5, json!({}));
     line["message"].as_object_mut().unwrap().remove("id");
     assert_eq!(
         session(&[line]).query("select api_message_id from api_responses"),
@@ -45,7 +45,7 @@ fn without_a_message_id_the_uuid_names_the_response() {
 
 #[test]
 fn cache_writes_are_the_greater_of_the_flat_number_and_the_split() {
-    let mut line = response("a", "m", 5, json!({}));
+    let mut line = response("a", "msg_m", 5, json!({}));
     line["message"]["usage"]["cache_creation"] =
         json!({"ephemeral_5m_input_tokens": 70, "ephemeral_1h_input_tokens": 30});
     assert_eq!(
@@ -59,7 +59,7 @@ fn a_fork_copies_lines_and_counts_nothing_twice() {
     let original = response("a", "msg_m", 7, json!({}));
     let copy = response(
         "a",
-        "m",
+        "msg_m",
         7,
         json!({"sessionId": S2, "forkedFrom": {"sessionId": S1, "messageUuid": "a"}}),
     );
@@ -90,7 +90,7 @@ fn a_fork_copies_lines_and_counts_nothing_twice() {
 fn a_fork_with_new_uuids_counts_nothing_twice() {
     let copy = response(
         "b",
-        "m",
+        "msg_m",
         7,
         json!({"sessionId": S2, "forkedFrom": {"sessionId": S1, "messageUuid": "a"}}),
     );
