@@ -1,6 +1,7 @@
 //! The command line: every option and its help.
 
 use crate::format::Format;
+use crate::terminal::{self, Color};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,6 +40,44 @@ pub struct Global {
     /// Print only errors and requested output
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Use colour and emphasis
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Print long output at once; else $PAGER shows it, or less
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+}
+
+/// How a command prints rows.
+#[derive(Debug, Args)]
+pub struct OutputArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Print JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Show all columns of a table in full, however wide it becomes
+    #[arg(long)]
+    pub wide: bool,
+    /// Fit tables into this many columns; default: the width of the terminal
+    #[arg(long, value_name = "COLUMNS", conflicts_with = "wide", value_parser = clap::value_parser!(u16).range(20..))]
+    pub width: Option<u16>,
+}
+
+impl OutputArguments {
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
+    /// The width of tables; none if it is not limited.
+    pub fn table_width(&self) -> Option<usize> {
+        match (self.wide, self.width) {
+            (true, _) => None,
+            (false, Some(width)) => Some(usize::from(width)),
+            (false, None) => terminal::size().map(|(width, _)| width),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -201,9 +240,8 @@ pub enum PricesCommand {
 
 #[derive(Debug, Args)]
 pub struct PricesListArguments {
-    /// Output format; `prices import` reads csv
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 #[derive(Debug, Args)]
@@ -227,9 +265,8 @@ pub struct QueryArguments {
     /// Bind a parameter; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[command(flatten)]
+    pub output: OutputArguments,
     /// Do not quote CSV cells that a spreadsheet would run as a formula
     #[arg(long)]
     pub csv_raw: bool,

@@ -18,7 +18,8 @@ pub mod sync;
 
 use crate::cli::Global;
 use crate::error::{Error, Result};
-use crate::terminal::sanitize;
+use crate::pager;
+use crate::terminal::{self, sanitize};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,19 @@ fn refuse_sqlite_name(path: &Path) -> Result<()> {
 /// Prints a line to stdout. A broken pipe is an error, which `main` treats as success.
 pub fn print(text: &str) -> Result<()> {
     writeln!(io::stdout(), "{text}").map_err(Error::io("standard output"))
+}
+
+/// Prints text that may be long: on a terminal in a pager, unless it fits on the screen.
+pub fn page(global: &Global, text: &str) -> Result<()> {
+    if let Some((width, height)) = terminal::size().filter(|_| !global.no_pager) {
+        let widths = || text.lines().map(terminal::shown_width);
+        let line_count: usize = widths().map(|line| line.div_ceil(width).max(1)).sum();
+        let is_wide = widths().any(|line| line > width);
+        if line_count >= height && pager::show(text, is_wide)? {
+            return Ok(());
+        }
+    }
+    print(text)
 }
 
 /// Prints a warning or an error to stderr, and ignores failures.

@@ -1,5 +1,6 @@
 //! Formats the rows of a query: as a table for people, as CSV, JSON or Markdown for programs.
 
+use crate::table;
 use crate::terminal::{self, sanitize, sanitize_json};
 use clap::ValueEnum;
 use rusqlite::types::Value;
@@ -30,7 +31,7 @@ impl QueryRows {
     /// `is_raw` leaves CSV cells unquoted that a spreadsheet would run as a formula.
     pub fn format(&self, format: Format, is_raw: bool) -> String {
         match format {
-            Format::Table => terminal::table(&self.columns, &self.rows, terminal::width()),
+            Format::Table => table::draw(self, &table::Options::default()),
             // A terminal would interpret escape sequences; programs get the cells unchanged.
             Format::Csv if terminal::is_used() => sanitize(&self.csv(is_raw)).into_owned(),
             Format::Csv => self.csv(is_raw),

@@ -44,6 +44,7 @@
 
 pub mod archive;
 pub mod cli;
+mod column;
 pub mod commands;
 pub mod database;
 mod datasette;
@@ -58,6 +59,7 @@ pub mod json;
 pub mod load;
 pub mod machine;
 pub mod normalize;
+mod pager;
 pub mod pipeline;
 mod prices;
 pub mod progress;
@@ -70,5 +72,6 @@ mod session;
 pub mod sqlite_bulk;
 pub mod stop;
 pub mod store;
+mod table;
 mod terminal;
 mod timestamp;

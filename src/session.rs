@@ -141,7 +141,7 @@ impl Session {
                 facts.text("project").to_string(),
                 facts.text("git_branch").to_string(),
                 day_and_time(facts.text("started_at")),
-                duration(facts.number("duration_s")),
+                duration(1000.0 * facts.number("duration_s") as f64),
             ],
             vec![
                 facts.amount("cost_usd").map_or_else(

@@ -1,7 +1,7 @@
 //! Prints untrusted text safely: transcripts contain the output of programs and web pages, with escape sequences, and file
-//! names can contain any byte. Also lays out tables, numbers and emphasis.
+//! names can contain any byte. Also formats numbers, and emphasizes text.
 
-use rusqlite::types::Value;
+use clap::ValueEnum;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
@@ -60,130 +60,58 @@ pub fn is_used() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// The width of the terminal; none if stdout is not one.
-pub fn width() -> Option<usize> {
+/// The width and height of the terminal; none if stdout is not one.
+pub fn size() -> Option<(usize, usize)> {
     terminal_size::terminal_size()
         .filter(|_| is_used())
-        .map(|(width, _)| usize::from(width.0))
+        .map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
-/// Lays out a table. Numbers are right-aligned; if a width is given, the widest text columns are truncated to fit.
-pub fn table(columns: &[String], rows: &[Vec<Value>], width: Option<usize>) -> String {
-    let is_number = |column: usize| {
-        let mut values = rows
-            .iter()
-            .map(|row| &row[column])
-            .filter(|value| **value != Value::Null)
-            .peekable();
-        values.peek().is_some()
-            && values.all(|value| matches!(value, Value::Integer(_) | Value::Real(_)))
-    };
-    let numbers: Vec<bool> = (0..columns.len()).map(is_number).collect();
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            row.iter()
-                .zip(columns)
-                .map(|(value, name)| cell(value, name))
-                .collect()
-        })
-        .collect();
-    let columns: Vec<String> = columns
-        .iter()
-        .map(|name| sanitize(name).replace(['\n', '\t'], " "))
-        .collect();
-    let mut widths: Vec<usize> = columns.iter().map(|name| name.width()).collect();
-    for row in &cells {
-        for (widest, cell) in widths.iter_mut().zip(row) {
-            *widest = (*widest).max(cell.width());
-        }
-    }
-    if let Some(width) = width {
-        fit(&mut widths, &numbers, width);
-    }
-    let line = |cells: &[String]| {
-        let padded: Vec<String> = cells
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| pad(cell, widths[column], numbers[column]))
-            .collect();
-        padded.join("  ").trim_end().to_string()
-    };
-    let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    let mut lines = vec![line(&columns), rule.join("  ")];
-    lines.extend(cells.iter().map(|row| line(row)));
-    lines.join("\n")
-}
-
-/// Shrinks the widest text columns until the table fits. Numbers are never truncated.
-fn fit(widths: &mut [usize], numbers: &[bool], width: usize) {
-    const MINIMUM: usize = 8;
-    let gaps = 2 * widths.len().saturating_sub(1);
-    while widths.iter().sum::<usize>() + gaps > width {
-        let texts =
-            (0..widths.len()).filter(|column| !numbers[*column] && widths[*column] > MINIMUM);
-        match texts.max_by_key(|column| widths[*column]) {
-            Some(column) => widths[column] -= 1,
-            None => break,
-        }
-    }
-}
-
-fn pad(cell: &str, width: usize, is_number: bool) -> String {
-    let mut text = cell.to_string();
-    if text.width() > width {
-        while text.width() + 1 > width {
-            text.pop();
-        }
-        text.push('…');
-    }
-    let blanks = " ".repeat(width.saturating_sub(text.width()));
-    match is_number {
-        true => blanks + &text,
-        false => text + &blanks,
-    }
-}
-
-/// Formats a value for people, on one line.
-fn cell(value: &Value, name: &str) -> String {
-    let is_name = ["_id", "_key", "_number", "_code", "_year"]
-        .iter()
-        .any(|end| name.ends_with(end));
-    match value {
-        Value::Null => String::new(),
-        Value::Integer(number) if is_name => number.to_string(),
-        Value::Integer(number) => grouped(*number),
-        Value::Real(number) if name.ends_with("_usd") => money(*number),
-        Value::Real(number) => trim_zeros(format!("{number:.3}")),
-        Value::Text(text) => {
-            let line: Vec<&str> = text.split_whitespace().collect();
-            sanitize(&line.join(" ")).into_owned()
-        }
-        Value::Blob(bytes) => format!("{} bytes", grouped(bytes.len() as i64)),
-    }
-}
-
-/// Dollars with two decimals; small amounts with up to six.
+/// Formats dollars with two decimals.
 pub fn money(amount: f64) -> String {
-    match amount.abs() {
-        small if small > 0.0 && small < 0.1 => trim_zeros(format!("{amount:.6}")),
-        _ => {
-            let cents = format!("{amount:.2}");
-            let (whole, fraction) = cents.split_once('.').unwrap_or((&cents, "00"));
-            let whole = whole.parse().map_or_else(|_| whole.to_string(), grouped);
-            format!("{whole}.{fraction}")
+    if amount > 0.0 && amount < 0.005 {
+        return "<0.01".to_string();
+    }
+    let cents = format!("{:.2}", amount.abs());
+    let (whole, fraction) = cents.split_once('.').unwrap_or((&cents, "00"));
+    let whole = whole.parse().map_or_else(|_| whole.to_string(), grouped);
+    let sign = if amount <= -0.005 { "-" } else { "" };
+    format!("{sign}{whole}.{fraction}")
+}
+
+/// Formats milliseconds: 850 ms, 2.6 s, 2 m 5 s, 3 h 12 m, 5 d 4 h.
+pub fn duration(milliseconds: f64) -> String {
+    let seconds = milliseconds / 1000.0;
+    if milliseconds < 999.5 {
+        return format!("{milliseconds:.0} ms");
+    }
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    let pair = |amount: f64, size: u64, unit: &str, part: &str| {
+        let parts = amount.round() as u64;
+        match parts % size {
+            0 => format!("{} {unit}", parts / size),
+            rest => format!("{} {unit} {rest} {part}", parts / size),
         }
+    };
+    match seconds {
+        ..59.5 => format!("{seconds:.0} s"),
+        ..3599.5 => pair(seconds, 60, "m", "s"),
+        ..172_770.0 => pair(seconds / 60.0, 60, "h", "m"),
+        _ => pair(seconds / 3600.0, 24, "d", "h"),
     }
 }
 
-fn trim_zeros(text: String) -> String {
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text,
-    }
+/// A number of things, in the singular or plural: 1 file, 2 files.
+pub fn counted(number: i64, singular: &str) -> String {
+    let plural = match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{singular}s"),
+    };
+    let name = if number == 1 { singular } else { &plural };
+    format!("{} {name}", grouped(number))
 }
-
-pub const BAR_WIDTH: usize = 16;
 
 /// Draws a bar for a share between 0 and 1, in eighths of a character.
 pub fn bar(share: f64, width: usize) -> String {
@@ -192,7 +120,17 @@ pub fn bar(share: f64, width: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// Bold and faint text, if the terminal supports it.
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// If stdout is a terminal and NO_COLOR is not set
+    Auto,
+    Always,
+    Never,
+}
+
+/// Emphasis of text, if the terminal supports it. By default there is none.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Emphasis {
     is_shown: bool,
 }
@@ -201,27 +139,17 @@ pub struct Emphasis {
 const MARKS: [char; 2] = ['\u{e000}', '\u{e001}'];
 
 impl Emphasis {
-    /// Emphasis for stdout: none if it is not a terminal, or if NO_COLOR is set.
-    #[allow(clippy::new_without_default)] // it depends on the environment, which a default should not
-    pub fn new() -> Emphasis {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    /// Emphasis for stdout.
+    pub fn new(color: Color) -> Emphasis {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
         Emphasis {
-            is_shown: wanted && width().is_some(),
+            is_shown: match color {
+                Color::Auto => is_used() && !is_set("NO_COLOR") && !is_dumb,
+                Color::Always => true,
+                Color::Never => false,
+            },
         }
-    }
-
-    #[cfg(test)]
-    pub fn always() -> Emphasis {
-        Emphasis { is_shown: true }
-    }
-
-    #[cfg(test)]
-    pub fn none() -> Emphasis {
-        Emphasis { is_shown: false }
-    }
-
-    pub fn faint(&self, text: &str) -> String {
-        self.style("2", text)
     }
 
     /// Text with these parameters of the escape sequence SGR: "1" is bold, "31" red.
@@ -232,6 +160,27 @@ impl Emphasis {
         }
     }
 
+    pub fn bold(&self, text: &str) -> String {
+        self.style("1", text)
+    }
+
+    pub fn faint(&self, text: &str) -> String {
+        self.style("2", text)
+    }
+
+    /// For bars and names.
+    pub fn accent(&self, text: &str) -> String {
+        self.style("36", text)
+    }
+
+    pub fn good(&self, text: &str) -> String {
+        self.style("32", text)
+    }
+
+    pub fn bad(&self, text: &str) -> String {
+        self.style("1;31", text)
+    }
+
     /// Shows marked matches in bold, else in brackets.
     pub fn marked(&self, text: &str) -> String {
         let marks = match self.is_shown {
@@ -240,6 +189,14 @@ impl Emphasis {
         };
         text.replace(MARKS[0], marks[0]).replace(MARKS[1], marks[1])
     }
+}
+
+/// The width of a line, without the codes of its emphasis.
+pub fn shown_width(line: &str) -> usize {
+    let mut parts = line.split("\x1b[");
+    let first = parts.next().map_or(0, |part| part.width());
+    let after_code = |part: &str| part.split_once('m').map_or(0, |(_, text)| text.width());
+    first + parts.map(after_code).sum::<usize>()
 }
 
 /// Formats a number with thousands separators: 12,345.
@@ -253,25 +210,6 @@ pub fn grouped(number: i64) -> String {
         text.push(digit);
     }
     if number < 0 { format!("-{text}") } else { text }
-}
-
-/// Formats seconds with their two largest units: 2 m 5 s.
-pub fn duration(seconds: i64) -> String {
-    const UNITS: [(i64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "m"), (1, "s")];
-    let mut parts = Vec::new();
-    let mut left = seconds;
-    for (unit, name) in UNITS {
-        if left >= unit {
-            parts.push(format!("{} {name}", left / unit));
-            left %= unit;
-        } else if !parts.is_empty() {
-            break;
-        }
-    }
-    match parts.is_empty() {
-        true => "0 s".to_string(),
-        false => parts[..parts.len().min(2)].join(" "),
-    }
 }
 
 /// Formats a size in decimal units: 1.5 MB.
@@ -304,25 +242,6 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fits_and_numbers_are_right_aligned() {
-        let columns = ["title".to_string(), "cost_usd".to_string()];
-        let rows = vec![
-            vec![
-                Value::Text("a long title\nthat goes on".into()),
-                Value::Real(1234.5),
-            ],
-            vec![Value::Text("短い".into()), Value::Real(0.0025)],
-        ];
-        let drawn = table(&columns, &rows, Some(20));
-        assert_eq!(
-            drawn,
-            "title      cost_usd\n──────────  ────────\na long ti…  1,234.50\n短い          0.0025"
-                .replace("title      cost", "title       cost")
-        );
-        assert!(table(&columns, &rows, None).contains("a long title that goes on"));
-    }
-
-    #[test]
     fn numbers_have_separators_and_units() {
         assert_eq!(
             [grouped(0), grouped(-1234), grouped(1_000_000)],
@@ -332,5 +251,36 @@ mod tests {
             [byte_size(999), byte_size(1500), byte_size(142_010_740)],
             ["999 bytes", "1.5 kB", "142 MB"]
         );
+        assert_eq!(
+            [1234.5, 0.01, 0.0049, 0.0, -2.5, -0.001].map(money),
+            ["1,234.50", "0.01", "<0.01", "0.00", "-2.50", "0.00"]
+        );
+        assert_eq!(
+            [
+                counted(1, "home"),
+                counted(1200, "query"),
+                counted(0, "file")
+            ],
+            ["1 home", "1,200 queries", "0 files"]
+        );
+    }
+
+    #[test]
+    fn durations_have_at_most_two_units() {
+        let shown = [
+            (0.0, "0 ms"),
+            (850.4, "850 ms"),
+            (999.6, "1.0 s"),
+            (2632.0, "2.6 s"),
+            (9_960.0, "10 s"),
+            (59_600.0, "1 m"),
+            (125_000.0, "2 m 5 s"),
+            (3_599_600.0, "1 h"),
+            (11_520_000.0, "3 h 12 m"),
+            (446_400_000.0, "5 d 4 h"),
+        ];
+        for (milliseconds, text) in shown {
+            assert_eq!(duration(milliseconds), text);
+        }
     }
 }

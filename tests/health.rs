@@ -110,12 +110,12 @@ fn status_shows_what_is_new() {
     let sandbox = synced();
     let status = sandbox.ok(&["status"]);
     assert!(
-        status.contains("1 sessions, 1 messages") && status.contains("new       nothing"),
+        status.contains("1 session, 1 message") && status.contains("new       nothing"),
         "{status}"
     );
     sandbox.write(FILE, line("u1") + &line("u2"));
     let status = sandbox.ok(&["status"]);
-    let new = format!("new       {} bytes in 1 files", line("u2").len());
+    let new = format!("new       {} bytes in 1 file", line("u2").len());
     assert!(status.contains(&new), "{status}");
     assert_eq!(Sandbox::new().run(&["status"]).status.code(), Some(66));
 }

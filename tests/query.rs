@@ -37,6 +37,100 @@ fn every_question_can_be_asked_in_every_form() {
     }
 }
 
+/// How tables show timestamps, and money.
+fn shown(name: &str, value: &serde_json::Value) -> Option<String> {
+    match (value.as_str(), value.as_f64()) {
+        (Some(time), _) if name.ends_with("_at") => Some(time[..16].replace('T', " ")),
+        (Some(text), _) if name.ends_with("_date") => Some(text.to_string()),
+        (_, Some(amount)) if name.ends_with("_usd") && (0.005..1000.0).contains(&amount) => {
+            Some(format!("{amount:.2}"))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn no_question_is_wider_than_the_terminal_or_cuts_a_date() {
+    use unicode_width::UnicodeWidthStr;
+    let mut sandboxes = vec![demo()];
+    for home in sandbox::corpus() {
+        let sandbox = Sandbox::new();
+        sandbox.ok(&["sync", "--quiet", "--source", home.to_str().unwrap()]);
+        sandboxes.push(sandbox);
+    }
+    for sandbox in sandboxes {
+        for (name, _) in cc_etl::database::QUERIES {
+            let rows = sandbox.ok(&["query", name, "--json"]);
+            let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+                serde_json::from_str(&rows).unwrap();
+            for width in ["80", "100", "120", "200"] {
+                let table = sandbox.ok(&["query", name, "--width", width]);
+                let limit: usize = width.parse().unwrap();
+                for line in table.lines() {
+                    let is_within = line.width() <= limit;
+                    assert!(is_within, "{name} at {width}: {line}\n{table}");
+                }
+                let note = table.split("\nnot shown: ").nth(1).unwrap_or_default();
+                let is_dropped = |column: &str| {
+                    note.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .any(|word| word == column)
+                };
+                for (column, value) in rows.iter().take(1000).flatten() {
+                    if let Some(text) = shown(column, value) {
+                        assert!(
+                            table.contains(&text) || is_dropped(column),
+                            "{name} at {width}: {column} {text} is cut\n{table}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_that_are_dropped_are_named_and_can_be_had() {
+    let sandbox = demo();
+    let narrow = sandbox.ok(&["query", "token_summary", "--width", "80"]);
+    let note = "not shown: response_count, input_tokens";
+    assert!(
+        narrow.contains(note) && narrow.contains("--wide"),
+        "{narrow}"
+    );
+    for more in [["--wide", "--wide"], ["--width", "200"]] {
+        let more = if more[0] == more[1] {
+            &more[..1]
+        } else {
+            &more[..]
+        };
+        let wide = sandbox.ok(&[&["query", "token_summary"], more].concat());
+        assert!(
+            wide.contains("response_count") && !wide.contains("not shown"),
+            "{wide}"
+        );
+    }
+}
+
+#[test]
+fn colour_is_used_on_request_only() {
+    let sandbox = demo();
+    let plain = sandbox.ok(&["query", "expensive_days"]);
+    assert!(!plain.contains('\x1b'), "{plain}");
+    let colored = sandbox.ok(&["query", "expensive_days", "--color", "always"]);
+    assert!(
+        colored.contains("\x1b[1mMost expensive days\x1b[0m"),
+        "{colored}"
+    );
+}
+
+#[test]
+fn no_rows_are_no_lines() {
+    let sandbox = demo();
+    let none = ["query", "--sql", "select 1 where 0", "--format"];
+    assert_eq!(sandbox.ok(&[&none[..], &["jsonl"]].concat()), "");
+    assert_eq!(sandbox.ok(&[&none[..], &["json"]].concat()), "[]\n");
+}
+
 #[test]
 fn parameters_are_bound_and_unknown_ones_refused() {
     let sandbox = demo();

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
-use crate::terminal::{byte_size, grouped, sanitize};
+use crate::terminal::{Emphasis, byte_size, grouped, sanitize};
 use rusqlite::Connection;
 use std::collections::HashSet;
 use std::fs;
@@ -33,8 +33,14 @@ pub fn run(global: &Global) -> Result<()> {
     }
     inspect_files(&path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));
+    let emphasis = Emphasis::new(global.color);
     for line in findings.lines {
-        print(&sanitize(&line))?;
+        let line = sanitize(&line);
+        print(&match line.split_at_checked("RISK".len()) {
+            Some(("RISK", rest)) => format!("{}{rest}", emphasis.bad("RISK")),
+            Some(("ok  ", rest)) => format!("{}  {rest}", emphasis.good("ok")),
+            _ => line.into_owned(),
+        })?;
     }
     match findings.risks {
         0 => print("nothing is at risk"),

@@ -1,13 +1,14 @@
 //! `cc-etl prices`: lists and imports model prices.
 
-use super::{database_path, print, warn};
+use super::{database_path, page, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
 use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::load::Loader;
 use crate::stop::Stop;
-use crate::terminal::{byte_size, grouped};
+use crate::table;
+use crate::terminal::{Emphasis, byte_size, grouped};
 use crate::{prices, timestamp};
 use std::path::Path;
 
@@ -26,8 +27,9 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
         false => database::open_with_prices_only()?,
     };
     let mut prices = database::query_rows(&connection, sql::LIST_PRICES)?;
-    if arguments.format != Format::Table {
-        return print(&prices.format(arguments.format, true));
+    let format = arguments.output.format();
+    if format != Format::Table {
+        return page(global, &prices.format(format, true));
     }
     let shown = [
         "model",
@@ -42,8 +44,15 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
         "fast_multiplier",
     ];
     prices.select(&shown);
-    print(&prices.format(Format::Table, true))?;
-    print("USD per million tokens; --format csv prints all columns, to edit and import")
+    let options = table::Options {
+        width: arguments.output.table_width(),
+        emphasis: Emphasis::new(global.color),
+        has_prices: true,
+        ..table::Options::default()
+    };
+    let table = table::draw(&prices, &options);
+    let note = "USD per million tokens; --format csv prints all columns, to edit and import";
+    page(global, &format!("{table}\n{note}"))
 }
 
 /// Larger than any real price file.

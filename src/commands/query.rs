@@ -1,11 +1,12 @@
 //! `cc-etl query`: runs a question that ships with the program, or SQL from the user.
 
-use super::{database_path, print, warn};
+use super::{database_path, page, print, warn};
 use crate::cli::{Global, QueryArguments};
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
 use crate::query::{self, Question};
-use crate::terminal::{self, bar, grouped, sanitize};
+use crate::table::{self, wrap};
+use crate::terminal::{Emphasis, grouped, sanitize};
 use rusqlite::types::Value;
 use std::time::Duration;
 
@@ -21,21 +22,18 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     };
     let timeout = Duration::from_secs(arguments.timeout);
     let path = database_path(global)?;
-    let limit = match arguments.format {
+    let format = arguments.output.format();
+    let limit = match format {
         Format::Table => Some(arguments.rows.unwrap_or(TABLE_ROWS)),
         _ => arguments.rows,
     };
     let parameters = &arguments.parameters;
-    let (mut rows, has_more) = query::run_with_timeout(timeout, &path, sql, parameters, limit)?;
-    if arguments.format == Format::Table {
-        if let Some(question) = question.as_ref().filter(|_| !global.quiet) {
-            print(&format!("{}\n{}\n", question.title, question.how_to_read))?;
-        }
-        if let Some(column) = question.as_ref().and_then(|question| question.bar) {
-            add_bar(&mut rows, column);
-        }
+    let (rows, has_more) = query::run_with_timeout(timeout, &path, sql, parameters, limit)?;
+    match format {
+        Format::Table => page(global, &table(global, arguments, question.as_ref(), &rows))?,
+        Format::Jsonl if rows.rows.is_empty() => {}
+        _ => page(global, &rows.format(format, arguments.csv_raw))?,
     }
-    print(&rows.format(arguments.format, arguments.csv_raw))?;
     if has_more {
         let shown = grouped(rows.rows.len() as i64);
         warn(&format!(
@@ -43,6 +41,32 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// The table, below what the question is and how to read it.
+fn table(
+    global: &Global,
+    arguments: &QueryArguments,
+    question: Option<&Question>,
+    rows: &QueryRows,
+) -> String {
+    let options = table::Options {
+        width: arguments.output.table_width(),
+        emphasis: Emphasis::new(global.color),
+        measured: question.and_then(|question| question.bar),
+        ..table::Options::default()
+    };
+    let mut lines = Vec::new();
+    if let Some(question) = question.filter(|_| !global.quiet) {
+        let wrapped = |text| wrap(text, options.width.unwrap_or(usize::MAX), usize::MAX);
+        let title = wrapped(question.title);
+        let how_to_read = wrapped(question.how_to_read);
+        lines.extend(title.iter().map(|line| options.emphasis.bold(line)));
+        lines.extend(how_to_read.iter().map(|line| options.emphasis.faint(line)));
+        lines.push(String::new());
+    }
+    lines.push(table::draw(rows, &options));
+    lines.join("\n")
 }
 
 /// Default limit for tables.
@@ -88,29 +112,4 @@ fn unknown(name: &str) -> Error {
             similar.join(", ")
         ),
     })
-}
-
-/// Adds a column of bars, scaled to the greatest value.
-fn add_bar(result: &mut QueryRows, column: &str) {
-    let Some(place) = result.columns.iter().position(|name| name == column) else {
-        return;
-    };
-    let number = |value: &Value| match value {
-        Value::Integer(number) => *number as f64,
-        Value::Real(number) => *number,
-        _ => 0.0,
-    };
-    let greatest = result
-        .rows
-        .iter()
-        .map(|row| number(&row[place]))
-        .fold(0.0, f64::max);
-    if greatest <= 0.0 {
-        return;
-    }
-    result.columns.insert(place + 1, String::new());
-    for row in &mut result.rows {
-        let drawn = bar(number(&row[place]) / greatest, terminal::BAR_WIDTH);
-        row.insert(place + 1, Value::Text(drawn));
-    }
 }

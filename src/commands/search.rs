@@ -39,7 +39,7 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     if found.rows.is_empty() {
         return print(&format!("no match for {}", sanitize(&words)));
     }
-    let emphasis = Emphasis::new();
+    let emphasis = Emphasis::new(global.color);
     for row in &found.rows {
         let cell = |column: usize| sanitize(&text(&row[column])).into_owned();
         let (when, project, role, session, excerpt) = (cell(0), cell(1), cell(2), cell(3), cell(4));

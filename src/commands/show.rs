@@ -1,6 +1,6 @@
 //! `cc-etl show`: prints a session.
 
-use super::{database_path, print};
+use super::{self as commands, database_path};
 use crate::cli::{Global, ShowArguments, ShowFormat, ToolDetail};
 use crate::database::{self, statements as sql};
 use crate::error::{Error, Result};
@@ -40,8 +40,8 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
     let page = match format {
         ShowFormat::Terminal => {
             let renderer = Renderer {
-                emphasis: &Emphasis::new(),
-                width: terminal::width().unwrap_or(80),
+                emphasis: &Emphasis::new(global.color),
+                width: terminal::size().map_or(80, |(width, _)| width),
                 tools_in_full: tools == ToolDetail::Full,
             };
             renderer.render(&session)
@@ -52,7 +52,7 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
     };
     match &arguments.out {
         Some(path) => std::fs::write(path, page + "\n").map_err(Error::io(path)),
-        None => print(&page),
+        None => commands::page(global, &page),
     }
 }
 

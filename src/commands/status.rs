@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::database::{self, statements as sql};
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::terminal::{byte_size, grouped, sanitize};
+use crate::terminal::{byte_size, counted, grouped, sanitize};
 use crate::{discover, file_diff, timestamp};
 use rusqlite::Connection;
 use std::path::Path;
@@ -23,9 +23,9 @@ pub fn run(global: &Global) -> Result<()> {
     row(
         "content",
         format!(
-            "{} sessions, {} messages{}",
-            grouped(status.sessions),
-            grouped(status.messages),
+            "{}, {}{}",
+            counted(status.sessions, "session"),
+            counted(status.messages, "message"),
             match (&status.first_at, &status.last_at) {
                 (Some(first), Some(last)) => format!(", {} to {}", &first[..10], &last[..10]),
                 _ => String::new(),
@@ -35,9 +35,9 @@ pub fn run(global: &Global) -> Result<()> {
     row(
         "files",
         format!(
-            "{} from {} homes; {} of them deleted from disk, kept in the database",
+            "{} from {}; {} of them deleted from disk, kept in the database",
             grouped(status.files),
-            grouped(status.sources),
+            counted(status.sources, "home"),
             grouped(status.missing)
         ),
     )?;
@@ -48,9 +48,9 @@ pub fn run(global: &Global) -> Result<()> {
             (_, 0) => "unknown: none of its homes is on this machine".to_string(),
             (0, _) => "nothing".to_string(),
             (files, _) => format!(
-                "{} in {} files; cc-etl sync imports them",
+                "{} in {}; cc-etl sync imports them",
                 byte_size(new.bytes),
-                grouped(files)
+                counted(files, "file")
             ),
         },
     )
@@ -111,12 +111,13 @@ pub fn ago(moment: &str) -> String {
         None => "never".to_string(),
         Some(seconds) => {
             let (number, unit) = match seconds {
-                0..120 => (seconds, "seconds"),
-                120..7200 => (seconds / 60, "minutes"),
-                7200..172_800 => (seconds / 3600, "hours"),
-                _ => (seconds / 86_400, "days"),
+                0..120 => (seconds, "second"),
+                120..7200 => (seconds / 60, "minute"),
+                7200..172_800 => (seconds / 3600, "hour"),
+                _ => (seconds / 86_400, "day"),
             };
-            format!("{moment}, {number} {unit} ago")
+            let number = i64::try_from(number).unwrap_or(i64::MAX);
+            format!("{moment}, {} ago", counted(number, unit))
         }
     }
 }

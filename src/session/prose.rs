@@ -1,6 +1,8 @@
 //! Markdown as text for a terminal, with emphasis and wrapped lines.
 
-use crate::terminal::{self, Emphasis, sanitize};
+use crate::format::QueryRows;
+use crate::table;
+use crate::terminal::{Emphasis, sanitize};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use rusqlite::types::Value;
 
@@ -241,8 +243,16 @@ impl Page<'_> {
             })
             .collect();
         let (indent, _) = self.indent();
-        let room = self.width.saturating_sub(indent.chars().count());
-        for line in terminal::table(&head, &rows, Some(room)).lines() {
+        let rows = QueryRows {
+            columns: head,
+            rows,
+        };
+        let options = table::Options {
+            width: Some(self.width.saturating_sub(indent.chars().count())),
+            is_prose: true,
+            ..table::Options::default()
+        };
+        for line in table::draw(&rows, &options).lines() {
             self.lines.push(format!("{indent}{line}"));
         }
     }
@@ -264,7 +274,7 @@ mod tests {
     use super::*;
 
     fn plainly(markdown: &str) -> String {
-        render(markdown, 30, &Emphasis::none()).join("\n")
+        render(markdown, 30, &Emphasis::default()).join("\n")
     }
 
     #[test]
@@ -290,7 +300,12 @@ mod tests {
 
     #[test]
     fn each_word_has_its_style_and_controls_are_escaped() {
-        let page = render("**two words** \u{9b}31m", 80, &Emphasis::always()).join("\n");
+        let page = render(
+            "**two words** \u{9b}31m",
+            80,
+            &Emphasis::new(crate::terminal::Color::Always),
+        )
+        .join("\n");
         assert_eq!(
             page,
             "\u{1b}[1mtwo\u{1b}[0m \u{1b}[1mwords\u{1b}[0m \\u{9b}31m"

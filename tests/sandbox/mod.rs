@@ -166,3 +166,15 @@ fn cell(value: Value) -> String {
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// The homes of `CC_ETL_CORPUS`; none if it is not set.
+pub fn corpus() -> Vec<PathBuf> {
+    let Some(folder) = std::env::var_os("CC_ETL_CORPUS") else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder).unwrap();
+    let homes = entries.map(|entry| entry.unwrap().path());
+    homes
+        .filter(|home| home.join("projects").is_dir())
+        .collect()
+}
