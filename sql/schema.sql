@@ -24,7 +24,6 @@ create table sources (
     machine text not null, -- label: the host name at the last sync of this home, or NAME
     root_path text not null, -- absolute path of the home; 'demo' for the built-in demo home
     product text not null check (product in ('claude-code', 'cowork', 'xcode')), -- the program that writes the home
-    unique (machine, root_path, product),
     unique (machine_id, root_path, product)
 ) strict;
 

@@ -266,24 +266,22 @@ impl Changes {
     }
 }
 
-/// The homes in the database that are on this machine: their keys and where they are.
+/// The homes in the database that are on this machine: their keys and folders.
 pub fn homes_at_hand(connection: &Connection, machine: &Machine) -> Result<Vec<(i64, PathBuf)>> {
     let mut statement = connection.prepare_cached(sql::LIST_SOURCES)?;
-    let sources: Vec<(i64, String, String, String)> = statement
-        .query_map([], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })?
+    let sources: Vec<(i64, String, String)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    let own_id = machine.id();
-    // Two machines may have homes of the same name. A name that was given with --machine is known by its place alone.
-    let is_here = |(_, id, name, root): &&(i64, String, String, String)| {
-        let same = sources.iter().filter(|(_, _, _, other)| other == root);
-        let is_own = *id == own_id || *name == machine.name;
-        (is_own || same.count() == 1) && Path::new(root).is_dir()
+    // A home imported with `--machine` may be on any machine. It is taken as present if its folder is, and no other home in
+    // the database has the same path.
+    let is_here = |(_, id, root): &&(i64, String, String)| {
+        let is_unique = || sources.iter().filter(|(_, _, other)| other == root).count() == 1;
+        let is_own = *id == machine.id || id.starts_with("name:") && is_unique();
+        is_own && Path::new(root).is_dir()
     };
     let here = sources.iter().filter(is_here);
     Ok(here
-        .map(|(source_id, _, _, root)| (*source_id, PathBuf::from(root)))
+        .map(|(source_id, _, root)| (*source_id, PathBuf::from(root)))
         .collect())
 }
 

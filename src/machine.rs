@@ -1,4 +1,5 @@
-//! Which machine this is: a random id, made once and kept in the folder for the user's data, and a name, which may change.
+//! Identifies a machine by a random id. It is created once and stored in the user's data folder, next to the default
+//! database. The host name is only a label: it may change, and several machines may have the same one.
 
 use crate::database::{self, statements as sql};
 use crate::error::Result;
@@ -10,11 +11,10 @@ use std::hash::BuildHasher;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A machine as the database knows it.
+/// A machine in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// Its id; nothing for a machine that is known by its name alone.
-    pub id: Option<String>,
+    pub id: String,
     /// A label.
     pub name: String,
 }
@@ -22,31 +22,32 @@ pub struct Machine {
 impl Machine {
     /// This machine.
     pub fn this() -> Machine {
-        Machine {
-            id: id_file().and_then(|file| read_id(&file)),
-            name: host_name(),
-        }
+        Machine::from_id_file(read_id)
     }
 
-    /// This machine, whose id is made if it has none. Where none can be kept, its name has to do.
+    /// This machine. Creates its id if it has none.
     pub fn this_with_id() -> Machine {
-        let file = id_file();
-        let id = file.and_then(|file| read_id(&file).or_else(|| make_id(&file).ok()));
-        Machine {
-            id,
-            name: host_name(),
+        Machine::from_id_file(|file| read_id(file).or_else(|| create_id(file).ok()))
+    }
+
+    /// Without a place to store an id, the host name is the id.
+    fn from_id_file(id: impl FnOnce(&Path) -> Option<String>) -> Machine {
+        let name = host_name();
+        match id_file().and_then(|file| id(&file)) {
+            Some(id) => Machine { id, name },
+            None => Machine::named(&name),
         }
     }
 
-    /// A machine that a person names.
+    /// A machine known only by the name that a person gives it.
     pub fn named(name: &str) -> Machine {
         Machine {
-            id: None,
+            id: format!("name:{name}"),
             name: name.to_string(),
         }
     }
 
-    /// The machine that older databases know by a name: this one, if that is its name.
+    /// This machine if the name is its host name, else a machine known only by its name.
     pub fn with_name(name: &str) -> Machine {
         match name == host_name() {
             true => Machine::this_with_id(),
@@ -54,41 +55,29 @@ impl Machine {
         }
     }
 
-    /// The id in the database.
-    pub fn id(&self) -> String {
-        let id = self.id.clone();
-        id.unwrap_or_else(|| format!("name:{}", self.name))
-    }
-
-    /// The key of a home of this machine, which is added if it is new. The host name may have changed since the last sync.
+    /// The key of a home of this machine. Adds a new home, and updates the label of a known one.
     pub fn home(&self, connection: &Connection, root_path: &str) -> Result<i64> {
-        let id = self.id();
-        let find = |statement, name: &str| -> Result<Option<(i64, String)>> {
-            let mut find = connection.prepare_cached(statement)?;
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            Ok(find.query_row([name, root_path], row).optional()?)
+        let known: Option<(i64, String)> = connection
+            .prepare_cached(sql::FIND_SOURCE)?
+            .query_row([&self.id, root_path], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let Some((source_id, label)) = known else {
+            connection.execute(sql::INSERT_SOURCE, [&self.id, &self.name, root_path])?;
+            return Ok(connection.last_insert_rowid());
         };
-        if let Some((source_id, label)) = find(sql::FIND_SOURCE_BY_ID, &id)? {
-            if label != self.name && find(sql::FIND_SOURCE_BY_NAME, &self.name)?.is_none() {
-                connection.execute(sql::NAME_SOURCE, (source_id, &self.name))?;
-                database::derive_again(connection)?;
-            }
-            return Ok(source_id);
+        if label != self.name {
+            connection.execute(sql::NAME_SOURCE, (source_id, &self.name))?;
+            database::derive_again(connection)?;
         }
-        // A machine whose id is gone, or that could not keep one.
-        if let Some((source_id, _)) = find(sql::FIND_SOURCE_BY_NAME, &self.name)? {
-            return Ok(source_id);
-        }
-        connection.execute(sql::INSERT_SOURCE, [&id, &self.name, root_path])?;
-        Ok(connection.last_insert_rowid())
+        Ok(source_id)
     }
 }
 
-/// Where the id is kept; nothing without a home directory.
+/// The file of the id; `None` without a home directory.
 fn id_file() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     let data = folders.data_dir();
-    // A home directory is not made for it.
+    // Do not create a home directory for it.
     let is_possible = data.is_dir() || folders.home_dir().is_dir();
     is_possible.then(|| data.join("cc-etl").join("machine-id"))
 }
@@ -100,9 +89,9 @@ fn read_id(file: &Path) -> Option<String> {
     is_id.then(|| id.to_string())
 }
 
-/// Makes an id. If another program was quicker, its id is the one.
-fn make_id(file: &Path) -> io::Result<String> {
-    // Its keys are random numbers of the system.
+/// Creates the id. If another process creates it first, its id is returned.
+fn create_id(file: &Path) -> io::Result<String> {
+    // The standard library takes its keys from the system's random numbers.
     let random = RandomState::new();
     let id = format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1));
     let folder = database::folder_of(file);
@@ -119,7 +108,6 @@ fn make_id(file: &Path) -> io::Result<String> {
     }
 }
 
-/// The name of this machine.
 fn host_name() -> String {
     let from_system = || fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let from_environment = || {
@@ -143,44 +131,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_made_once() {
+    fn an_id_is_created_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("cc-etl/machine-id");
         assert_eq!(read_id(&file), None);
-        let id = make_id(&file).unwrap();
+        let id = create_id(&file).unwrap();
         assert_eq!(read_id(&file), Some(id.clone()));
-        assert_eq!(make_id(&file).unwrap(), id);
+        assert_eq!(create_id(&file).unwrap(), id);
         let other = folder.path().join("other/machine-id");
-        assert_ne!(make_id(&other).unwrap(), id);
+        assert_ne!(create_id(&other).unwrap(), id);
         fs::write(&file, "no id").unwrap();
         assert_eq!(read_id(&file), None);
     }
 
     #[test]
-    fn a_home_is_known_by_the_id_of_its_machine_and_then_by_its_name() {
+    fn a_home_is_identified_by_the_id_of_its_machine_and_not_by_the_name() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
-        let machine = |id: Option<&str>, name: &str| Machine {
-            id: id.map(str::to_string),
-            name: name.to_string(),
+        let home = |id: &str, name: &str| {
+            let (id, name) = (id.to_string(), name.to_string());
+            let machine = Machine { id, name };
+            machine.home(&connection, "/home/a/.claude").unwrap()
         };
-        let home = |machine: &Machine| machine.home(&connection, "/home/a/.claude").unwrap();
-        let label = || -> String {
+        let labels = || -> String {
             let query = "select group_concat(machine order by source_id) from sources";
             connection.query_row(query, [], |row| row.get(0)).unwrap()
         };
-        assert_eq!(home(&machine(Some("1"), "old")), 1);
-        assert_eq!(home(&machine(Some("1"), "new")), 1);
-        assert_eq!(label(), "new");
-        // Its id is gone.
-        assert_eq!(home(&machine(None, "new")), 1);
-        assert_eq!(home(&machine(Some("2"), "new")), 1);
-        // Another machine, and one that a person names.
-        assert_eq!(home(&machine(Some("3"), "other")), 2);
-        assert_eq!(home(&Machine::named("mine")), 3);
-        assert_eq!(home(&Machine::named("other")), 2);
-        // A label that another home has is not taken.
-        assert_eq!(home(&machine(Some("1"), "other")), 1);
-        assert_eq!(label(), "new,other,mine");
+        assert_eq!(home("1", "old"), 1);
+        assert_eq!(home("1", "new"), 1);
+        assert_eq!(labels(), "new");
+        // Another machine of the same name, and a name without an id.
+        assert_eq!(home("2", "new"), 2);
+        assert_eq!(home(&Machine::named("new").id, "new"), 3);
+        assert_eq!(labels(), "new,new,new");
+        assert_eq!(home("1", "other"), 1);
+        assert_eq!(home("2", "new"), 2);
+        assert_eq!(labels(), "other,new,new");
     }
 }

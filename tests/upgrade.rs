@@ -271,9 +271,33 @@ fn a_home_is_not_imported_again_when_the_host_name_changes() {
     assert_eq!(sandbox.query("select machine from bi_sessions"), host);
     assert_eq!(sandbox.query("select machine_id from sources"), [id]);
     sandbox.ok(&["check", "--deep"]);
-    // Without a place to keep an id, the name has to do.
-    fs::remove_dir_all(sandbox.path("data")).unwrap();
-    assert_eq!(synced(&sandbox), (0, 0, 1));
+}
+
+#[test]
+fn machines_of_the_same_name_have_homes_of_their_own() {
+    let sandbox = Sandbox::new();
+    let id_file = sandbox.path("data/cc-etl/machine-id");
+    let line = |uuid: &str| {
+        format!(
+            "{{\"parentUuid\":null,\"uuid\":\"{uuid}\",\"type\":\"user\",\"sessionId\":\"s\",\
+            \"message\":{{\"role\":\"user\",\"content\":\"Hello\"}},\"timestamp\":\"2026-01-10T10:00:00.000Z\"}}\n"
+        )
+    };
+    fs::create_dir(sandbox.path("data")).unwrap();
+    sandbox.write("projects/-w/a.jsonl", line("a"));
+    sandbox.sync();
+    // The home of another machine with the same name and the same path.
+    fs::write(&id_file, format!("{}\n", "1".repeat(32))).unwrap();
+    fs::remove_file(sandbox.home().join("projects/-w/a.jsonl")).unwrap();
+    sandbox.write("projects/-w/b.jsonl", line("b"));
+    assert_eq!(synced(&sandbox).1, 0, "the first home is not here");
+    let homes = sandbox
+        .query("select count(distinct machine_id) || ' ' || count(distinct machine) from sources");
+    assert_eq!(homes, ["2 1"]);
+    let missing = sandbox.count("select count(*) from files where missing_since is not null");
+    assert_eq!(missing, 0);
+    assert_eq!(sandbox.count("select count(*) from messages"), 2);
+    sandbox.ok(&["check", "--deep"]);
 }
 
 #[test]

@@ -8,23 +8,18 @@ from sources
 select count(*), coalesce(sum(root_path = 'demo'), 0)
 from sources
 
--- name: find_source_by_id
+-- name: find_source
 select source_id, machine
 from sources
 where machine_id = ?1 and root_path = ?2
-
--- name: find_source_by_name
-select source_id, machine
-from sources
-where machine = ?1 and root_path = ?2
 
 -- name: insert_source
 insert into sources (machine_id, machine, root_path, product)
 values (?1, ?2, ?3, 'claude-code')
 
 -- name: list_sources
--- The homes that were synced, but for the invented one.
-select source_id, machine_id, machine, root_path
+-- The homes, without the demo.
+select source_id, machine_id, root_path
 from sources
 where root_path <> 'demo'
 order by source_id

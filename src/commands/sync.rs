@@ -547,7 +547,7 @@ fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
 /// The machine whose homes are synced.
 fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
     match (&arguments.machine, global.demo) {
-        (Some(name), _) => Machine::named(name),
+        (Some(name), _) => Machine::with_name(name),
         (None, true) => Machine::named("demo"),
         (None, false) => Machine::this_with_id(),
     }

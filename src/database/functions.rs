@@ -42,7 +42,7 @@ pub fn register(connection: &Connection) -> Result<()> {
     })?;
     connection.create_scalar_function("machine_id", 1, flags, |context| {
         let name: String = context.get(0)?;
-        Ok(Machine::with_name(&name).id())
+        Ok(Machine::with_name(&name).id)
     })?;
     connection.create_scalar_function("last_part", 1, flags, |context| {
         let path: Option<String> = context.get(0)?;
