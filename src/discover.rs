@@ -12,17 +12,16 @@ use std::path::{Path, PathBuf};
 /// A file of a home that a sync reads.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// Where it lies on this machine.
+    /// Its absolute path.
     pub absolute: PathBuf,
     /// Relative to the home, with `/`; backslashes and bytes that are not UTF-8 are written as `\xNN`.
     pub path: String,
-    /// The relative path itself, where that is another.
+    /// The raw relative path, if it differs.
     pub path_bytes: Option<Vec<u8>>,
-    /// Size, times and identity as the file system tells them.
     pub stat: Stat,
 }
 
-/// What tells whether a file may have changed.
+/// The metadata that shows whether a file may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// Length in bytes.
@@ -37,14 +36,14 @@ pub struct Stat {
     pub inode: i64,
 }
 
-/// What a home holds, and what of it could not be looked at.
+/// The files of a home.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    /// The files to read.
+    /// Files to read.
     pub files: Vec<SourceFile>,
-    /// Folders that could not be listed, files that could not be examined.
+    /// Folders that could not be listed, and files without metadata.
     pub problems: Vec<Problem>,
-    /// Relative paths of what could not be looked at: whatever lies below is unknown, not gone.
+    /// The relative paths of the problems. Files below them are not missing.
     pub unknown: Vec<String>,
 }
 
@@ -57,13 +56,13 @@ pub struct Place {
     pub reading: Reading,
     /// The folder under `projects/`.
     pub directory_name: Option<String>,
-    /// The session that the path names.
+    /// The session in the path.
     pub session_id: Option<String>,
-    /// The agent that the file name names.
+    /// The agent in the file name.
     pub agent_id: Option<String>,
-    /// Where an agent's lines stand.
+    /// Where the lines of the agent are stored.
     pub layout: Layout,
-    /// The run that a workflow's files belong to.
+    /// The workflow run of the file.
     pub workflow_id: Option<String>,
 }
 
@@ -72,7 +71,7 @@ pub struct Place {
 pub enum Kind {
     /// `projects/<dir>/<session>.jsonl`
     Session,
-    /// `agent-<id>.jsonl`, beside the sessions or under `<session>/subagents/`
+    /// `agent-<id>.jsonl`, next to the sessions or under `<session>/subagents/`
     Agent,
     /// `journal.jsonl` of a workflow
     Journal,
@@ -113,18 +112,18 @@ pub enum Reading {
     Lines,
     /// Archived; the file as a whole is a document.
     Whole,
-    /// Archived and no more.
+    /// Archived, but not parsed.
     Archive,
-    /// Not opened, only counted: it is of no use, or may hold secrets.
+    /// Only its size is stored, because it has no use or may contain secrets.
     Count,
 }
 
-/// Where the lines of an agent stand, which changed with the versions of Claude Code.
+/// Where the lines of an agent are stored, which depends on the version of Claude Code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Among the lines of its session.
     Inline,
-    /// In a file beside that of its session.
+    /// In a file next to that of its session.
     Flat,
     /// In a file under `<session>/subagents/`.
     Nested,
@@ -169,8 +168,8 @@ impl Layout {
     }
 }
 
-/// The homes to read when none is named: `CLAUDE_CONFIG_DIR` (a list with commas is accepted), else `~/.claude` and
-/// `$XDG_CONFIG_HOME/claude` where they exist.
+/// The default homes: `CLAUDE_CONFIG_DIR` (which may be a list with commas), else `~/.claude` and `$XDG_CONFIG_HOME/claude` if
+/// they exist.
 pub fn default_homes() -> Result<Vec<PathBuf>> {
     if let Some(list) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|list| !list.is_empty()) {
         return Ok(split_list(&list));
@@ -210,7 +209,7 @@ fn split_list(list: &OsString) -> Vec<PathBuf> {
     }
 }
 
-/// Refuses a home that is not there.
+/// Returns an error if a home does not exist.
 pub fn expect(home: &Path) -> Result<()> {
     match home.is_dir() {
         true => Ok(()),
@@ -221,7 +220,7 @@ pub fn expect(home: &Path) -> Result<()> {
     }
 }
 
-/// Finds the files of a home. Those that are not read are counted.
+/// Finds the files of a home.
 pub fn discover(home: &Path) -> Result<Discovery> {
     expect(home)?;
     start_workers().map_err(Error::io(home))?;
@@ -250,7 +249,7 @@ pub fn home_of(transcript: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Looks at one transcript of a home.
+/// Finds one transcript of a home.
 pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
     let absolute = std::path::absolute(transcript).map_err(Error::io(transcript))?;
     let relative = absolute
@@ -258,7 +257,7 @@ pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
         .expect("a transcript is in its home")
         .to_path_buf();
     let mut found = Discovery::default();
-    // Whoever names a link means the file that it leads to.
+    // A link given by the user stands for its target.
     let real = fs::canonicalize(&absolute).unwrap_or(absolute);
     found.file(real.clone(), &relative, fs::metadata(&real));
     if found.files.is_empty() && found.problems.is_empty() {
@@ -307,7 +306,7 @@ impl Stat {
         }
     }
 
-    /// The stat of a file, open or not. Without inodes, size and time have to do.
+    /// The stat of a file, open or not. On systems without inodes only size and time are compared.
     #[cfg(not(unix))]
     pub fn of(metadata: &Metadata) -> Stat {
         let modified_ns = metadata

@@ -1,4 +1,4 @@
-//! The two kinds of error: [`Error`] ends the run, a [`Problem`] costs one file or folder and the run goes on.
+//! The two kinds of error: an [`Error`] ends the run; a [`Problem`] affects one file or folder, and the run continues.
 
 use crate::failures::Failure;
 use crate::sqlite_bulk;
@@ -7,33 +7,32 @@ use rusqlite::ErrorCode;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why the run cannot go on. Each kind has its exit code.
+/// Why the run ends. Each kind has an exit code.
 #[derive(Debug)]
 pub enum Error {
-    /// The arguments do not make sense together.
+    /// The arguments are invalid together.
     Usage(String),
     /// There is no Claude home to read.
     NoSource(String),
     /// Another sync holds the lock.
     Locked(PathBuf),
-    /// A signal ended the run early.
+    /// A signal ended the run.
     Stopped(u8),
-    /// The program itself failed to write a chunk of a file; without its rows it may go on.
+    /// An internal error while a chunk was loaded. Another attempt without its rows may succeed.
     Failed(Box<Failure>),
-    /// The database cannot be written for want of room, or because the disk fails.
+    /// The disk is full or fails.
     Storage {
         /// The database.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         cause: String,
-        /// Bytes that are free, where that is known.
         free_bytes: Option<u64>,
         /// Bytes that the rest of the run may need.
         needed_bytes: u64,
     },
-    /// The database cannot be used by this program: newer, or not ours.
+    /// The database is newer than this program, or was not created by it.
     Unusable(String),
-    /// A new database cannot be filled page by page, for a reason; it can by statements.
+    /// The page writer refuses to fill this new database. SQL statements can.
     NotInBulk(String),
     /// A check found something wrong.
     CheckFailed(String),
@@ -43,7 +42,7 @@ pub enum Error {
     Unreadable(u64),
     /// Some files could not be written; everything else was.
     Unwritten(u64),
-    /// Some scripts failed: what they derive is not up to date.
+    /// Some derive scripts failed, so their tables are out of date.
     Underived(u64),
     /// The database failed.
     Database(rusqlite::Error),
@@ -88,7 +87,7 @@ impl Error {
         }
     }
 
-    /// Whether there is no room to write, or the disk fails.
+    /// Whether the disk is full or fails.
     fn is_of_storage(&self) -> bool {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match self {
@@ -103,7 +102,7 @@ impl Error {
         }
     }
 
-    /// Adds how much room there is and how much is needed, if that is what is the matter.
+    /// Adds the free and the needed bytes to an error of a full disk.
     pub fn with_room(self, database: &Path, needed_bytes: u64) -> Error {
         match self.is_of_storage() {
             true => Error::Storage {
@@ -116,7 +115,7 @@ impl Error {
         }
     }
 
-    /// Whether the reader of our output went away, which is no failure.
+    /// Whether the reader of our output has closed it, which is not a failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe)
     }
@@ -131,12 +130,12 @@ impl fmt::Display for Error {
             | Error::CheckFailed(message) => f.write_str(message),
             Error::Locked(path) => write!(
                 f,
-                "another sync is writing this database (lock {}); try again when it has finished, or let it wait: --wait",
+                "another sync is writing this database (lock {}); try again later, or wait for it with --wait",
                 path.display()
             ),
             Error::Stopped(signal) => write!(
                 f,
-                "stopped by signal {signal}; what was read is kept, and the next sync goes on from there"
+                "stopped by signal {signal}; imported files are kept, and the next sync continues from there"
             ),
             Error::Storage {
                 path,
@@ -154,12 +153,12 @@ impl fmt::Display for Error {
                     write!(f, ", {} are free", byte_size(*free))?;
                 }
                 f.write_str(
-                    "\nwhat was imported before is safe; make room, then the next sync goes on from there",
+                    "\nimported files are safe; free some space, and the next sync continues from there",
                 )
             }
             Error::Rejected(count) => write!(
                 f,
-                "{count} fragments of lines are not records; see the table rejected_lines"
+                "{count} fragments of lines were rejected; see the table rejected_lines"
             ),
             Error::Unreadable(count) => write!(
                 f,
@@ -170,10 +169,10 @@ impl fmt::Display for Error {
             }
             Error::Underived(count) => write!(
                 f,
-                "{count} scripts failed; the tables that they fill are as they were, everything else is imported, and the next sync tries again. Please report this"
+                "{count} derive scripts failed; their tables are out of date, everything else is imported, and the next sync tries again. Please report this"
             ),
             Error::NotInBulk(reason) => {
-                write!(f, "the database cannot be written page by page: {reason}")
+                write!(f, "cannot write the database page by page: {reason}")
             }
             Error::Failed(failure) => write!(f, "{failure}"),
             Error::Database(error) => write!(f, "database: {error}"),
@@ -190,7 +189,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Bytes that are free where a file lies.
+/// Free bytes on the file system of a file.
 fn free_bytes(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -204,17 +203,14 @@ fn free_bytes(path: &Path) -> Option<u64> {
     }
 }
 
-/// Something that could not be used, while the rest could.
+/// A file or folder that could not be processed, while the run continues.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// Where.
     pub path: PathBuf,
-    /// What is the matter.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem with a path.
     pub fn new(path: impl AsRef<Path>, message: impl fmt::Display) -> Self {
         Problem {
             path: path.as_ref().to_path_buf(),

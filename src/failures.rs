@@ -1,7 +1,7 @@
-//! What the program itself failed to write: a fault of ours must cost neither the files beside it nor the next sync.
+//! Isolates internal errors: a bug that one chunk triggers must affect neither other files nor later syncs.
 //!
-//! A failure ends the attempt, which is rolled back. The next attempt archives the chunk that it was about and rejects its
-//! lines, instead of loading them: `cc-etl rebuild` of a later version tries them again.
+//! A failure rolls back the attempt. The next attempt archives the failed chunk and rejects its lines instead of loading them;
+//! `cc-etl rebuild` of a later version tries them again.
 
 use crate::error::{Error, Problem, Result};
 use crate::load::FileVersion;
@@ -10,18 +10,15 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// A chunk whose rows could not be written, and why.
+/// A chunk that could not be loaded.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The chunk.
     pub chunk: ChunkName,
-    /// What went wrong.
     pub problem: Problem,
 }
 
-/// A chunk of a file, the same in every attempt.
+/// Identifies a chunk across attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct ChunkName {
     pub source_id: i64,
     pub path: String,
@@ -33,17 +30,17 @@ pub struct ChunkName {
 #[derive(Debug, Default)]
 pub struct Failures {
     failures: Vec<Failure>,
-    /// Whether it may come to this that nothing is loaded: what was loaded before stays.
+    /// Whether the last attempt may archive all chunks without loading any.
     may_only_archive: bool,
-    /// A failure that was about no chunk. From then on nothing is loaded.
+    /// A failure that is not due to a single chunk. After it no chunk is loaded.
     last: Option<String>,
 }
 
-/// So many chunks may fail. With more, nothing is loaded.
+/// At most this many chunks may fail. After that no chunk is loaded.
 const MOST_FAILURES: usize = 16;
 
 impl Failures {
-    /// Of a sync, which may end by archiving what is new and no more.
+    /// For a sync, whose last attempt may archive the new bytes without loading them.
     pub fn of_sync() -> Failures {
         Failures {
             may_only_archive: true,
@@ -51,9 +48,9 @@ impl Failures {
         }
     }
 
-    /// Attempts something once. Returns nothing if it failed in a way that another attempt may not.
+    /// Runs one attempt. Returns `None` if it failed and another attempt may succeed.
     pub fn attempt<T>(&mut self, run: impl FnOnce(&Failures) -> Result<T>) -> Result<Option<T>> {
-        // What is half-done is rolled back, and nothing of it is used again.
+        // A failed attempt is rolled back, and its state is not used again.
         match catch_unwind(AssertUnwindSafe(|| run(self))) {
             Ok(Ok(done)) => Ok(Some(done)),
             Ok(Err(error)) => self.add(error).map(|()| None),
@@ -65,10 +62,10 @@ impl Failures {
         }
     }
 
-    /// Takes note of an error. Returns it if another attempt would not help.
+    /// Records an error. Returns it if another attempt would not help.
     fn add(&mut self, error: Error) -> Result<()> {
         match error {
-            // If its lines were rejected already, it was another chunk of the file.
+            // If its lines were rejected before, another chunk of the file is the cause.
             Error::Failed(failure)
                 if self.failures.len() < MOST_FAILURES
                     && self.of_file(&failure.chunk).count() < 2 =>
@@ -84,12 +81,12 @@ impl Failures {
         }
     }
 
-    /// Whether there is another way: to archive, and no more.
+    /// Whether an attempt that only archives is left.
     fn may_go_on(&self) -> bool {
         self.may_only_archive && self.last.is_none()
     }
 
-    /// Whether the lines of a chunk are to be rejected: it failed, or more than one of its file did.
+    /// Whether to reject the lines of a chunk: it failed, or several chunks of its file did.
     pub fn include(&self, version: &FileVersion, position: u64) -> bool {
         if self.failures.is_empty() || self.last.is_some() {
             return self.last.is_some();
@@ -98,7 +95,7 @@ impl Failures {
         self.of_file(&chunk).count() > 1 || self.of_file(&chunk).any(|failed| failed == &chunk)
     }
 
-    /// The chunks of the same file version that failed.
+    /// The failed chunks of the same file version.
     fn of_file(&self, chunk: &ChunkName) -> impl Iterator<Item = &ChunkName> {
         let file = |chunk: &ChunkName| (chunk.source_id, chunk.path.clone(), chunk.generation);
         let wanted = file(chunk);
@@ -106,26 +103,22 @@ impl Failures {
         chunks.filter(move |chunk| file(chunk) == wanted)
     }
 
-    /// What to tell of them.
+    /// The failures as problems to print.
     pub fn problems(&self) -> impl Iterator<Item = Problem> {
-        let told = |problem: &Problem| {
+        let chunks = self.failures.iter().map(|failure| failure.problem.clone());
+        let last = self.last.iter();
+        let last = last.map(|message| Problem::new("new lines", message));
+        chunks.chain(last).map(|problem| {
             let message = format!(
-                "{}; it was only archived, please report this",
+                "{}; archived but not loaded. Please report this",
                 problem.message
             );
-            Problem::new(&problem.path, message)
-        };
-        let last = self.last.iter();
-        let last = last.map(move |message| told(&Problem::new("what is new", message)));
-        self.failures
-            .iter()
-            .map(move |failure| told(&failure.problem))
-            .chain(last)
+            Problem { message, ..problem }
+        })
     }
 }
 
 impl ChunkName {
-    /// The name of a chunk of a file.
     pub fn new(version: &FileVersion, position: u64) -> ChunkName {
         ChunkName {
             source_id: version.source_id,
@@ -142,16 +135,16 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message");
-    format!("cc-etl failed: {text}")
+    format!("internal error: {text}")
 }
 
-/// Whether an error is about what was to be written, and not about the disk, the database file or another program.
+/// Whether an error is due to the rows, and not to the disk, the database file or another program.
 pub fn is_ours(error: &Error) -> bool {
     use ErrorCode::{ApiMisuse, ConstraintViolation, TooBig, TypeMismatch, Unknown};
     match error {
@@ -160,7 +153,7 @@ pub fn is_ours(error: &Error) -> bool {
             error.sqlite_error_code(),
             None | Some(ApiMisuse | ConstraintViolation | TooBig | TypeMismatch | Unknown)
         ),
-        // A chunk of the archive that is damaged.
+        // A damaged chunk of the archive.
         Error::Io(_, error) => error.kind() == std::io::ErrorKind::InvalidData,
         _ => false,
     }

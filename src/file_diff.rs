@@ -1,7 +1,7 @@
-//! What of a file is new since it was last read: nothing, a tail, or all of it.
+//! Compares files with the database: a file is unchanged, has grown, or is a new version.
 //!
-//! A file is known by its path and by the hashes of what was read before, never by its inode. It is taken as unchanged
-//! without opening it only if its size, times and identity are all as recorded and it had been quiet when they were.
+//! A file is identified by its path and the hashes of its archived chunks, never by its inode. It counts as unchanged without
+//! being opened only if size, times and identity match the recorded ones and the recorded stat is not racy.
 
 use crate::archive::{self, Hash};
 use crate::database::statements as sql;
@@ -19,39 +19,38 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A file of which something is to be read.
+/// A file with bytes to read.
 #[derive(Debug)]
 pub struct ChangedFile {
-    /// Where it lies.
     pub absolute: PathBuf,
     /// The version that its new bytes belong to.
     pub version: FileVersion,
-    /// The chunks that are archived: it was seen to begin with them.
+    /// Its archived chunks. The file began with them when it was compared.
     pub chunks: Vec<(u64, Hash)>,
-    /// The file, if it was opened for that.
+    /// The file, if it was opened for the comparison and is still open.
     pub opened: Option<File>,
-    /// What the file system said when it was seen to begin with them, if every later change shows in it.
+    /// Its stat at the comparison, if the stat is settled: every later change will alter it.
     pub settled: Option<Stat>,
 }
 
-/// What a home has that the database has not.
+/// The differences between a home and the database.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Files with bytes to read.
     pub files: Vec<ChangedFile>,
-    /// Files that are not opened, new or with another size: only counted.
+    /// New or resized files whose content is not read: only their size is stored.
     pub counted: Vec<FileVersion>,
-    /// Files that are the same and look different: only their stat is noted.
+    /// Files with the same content and another stat.
     pub touched: Vec<(i64, Stat, bool)>,
     /// Files that are gone.
     pub missing: Vec<i64>,
-    /// Versions of which nothing more will be read: their files are gone, or hold other bytes.
+    /// Versions whose files are gone or replaced, so no bytes will follow.
     pub ended: Vec<i64>,
-    /// Files that could not be looked at.
+    /// Files that could not be compared.
     pub problems: Vec<Problem>,
 }
 
-/// A file as the database knows it.
+/// The newest version of a file in the database.
 struct Known {
     file_id: i64,
     generation: i64,
@@ -65,12 +64,11 @@ struct Known {
     is_missing: bool,
 }
 
-/// The files that the database knows, by their homes and paths. They can be read while a home is looked through.
+/// The files in the database, by home and path. They can be read while the homes are searched for files.
 #[derive(Default)]
 pub struct KnownFiles(HashMap<i64, HashMap<String, Known>>);
 
 impl KnownFiles {
-    /// Reads them.
     pub fn read(connection: &Connection) -> Result<KnownFiles> {
         let mut known = KnownFiles::default();
         let mut statement = connection.prepare_cached(sql::KNOWN_FILES)?;
@@ -95,7 +93,7 @@ impl KnownFiles {
                 archived_hash: row.get(15)?,
             };
             let home = known.0.entry(row.get(0)?).or_default();
-            // Within a transaction, versions before the newest are still marked as current.
+            // Within a transaction, older versions may still be marked as current.
             let path: String = row.get(1)?;
             let newer = home.get(&path).map_or(0, |other| other.generation);
             if file.generation > newer {
@@ -105,7 +103,8 @@ impl KnownFiles {
         Ok(known)
     }
 
-    /// Compares a home with them, once. Only a `complete` discovery tells that files are gone.
+    /// Compares a home with its files in the database, and removes these from `self`. Only after a complete discovery can
+    /// files be missing.
     pub fn compare(
         &mut self,
         connection: &Connection,
@@ -125,7 +124,7 @@ impl KnownFiles {
     }
 }
 
-/// Compares a home with the database. Only a `complete` discovery tells that files are gone.
+/// Compares a home with the database. Only after a complete discovery can files be missing.
 pub fn compare(
     connection: &Connection,
     source_id: i64,
@@ -135,7 +134,7 @@ pub fn compare(
     KnownFiles::read(connection)?.compare(connection, source_id, found, is_complete)
 }
 
-/// Compares every byte of a home that is in the database, whatever the file system says of the files.
+/// Compares all archived bytes of a home with the files, even if their stat is unchanged.
 pub fn compare_bytes(
     connection: &Connection,
     source_id: i64,
@@ -146,7 +145,7 @@ pub fn compare_bytes(
     compare_with(connection, known, source_id, found, false, Trust::Bytes)
 }
 
-/// What tells that a file is unchanged.
+/// What proves that a file is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
     /// Its size, times and identity.
@@ -188,7 +187,7 @@ fn compare_with(
             None => changes.files.push(new_file(file, source_id, 1)),
         }
     }
-    // Mostly there are none, and threads need not be started.
+    // Usually there are none; do not start threads then.
     let held = AtomicUsize::new(0);
     let verdicts: Vec<Verdict> = match suspects.is_empty() {
         true => Vec::new(),
@@ -224,8 +223,8 @@ fn compare_with(
     Ok(changes)
 }
 
-/// Those that Claude Code will delete first come first. The files of a session stay together, as old as the oldest of them,
-/// its transcript before those of its agents: what several of them tell of is told at once.
+/// Sorts files by age, because Claude Code deletes the oldest first. The files of a session stay together at the age of the
+/// oldest, the transcript before those of its agents, so that most references are resolved at once.
 fn sort_by_age(files: &mut [ChangedFile]) {
     let age = |file: &ChangedFile| file.version.stat.map(|stat| stat.modified_ns);
     let mut oldest = HashMap::new();
@@ -243,7 +242,7 @@ fn sort_by_age(files: &mut [ChangedFile]) {
 }
 
 impl Changes {
-    /// Whether there is nothing to write.
+    /// Whether the database needs no update.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
             && self.counted.is_empty()
@@ -251,12 +250,12 @@ impl Changes {
             && self.missing.is_empty()
     }
 
-    /// Files that no longer begin with what was read before.
+    /// Files that no longer begin with their archived bytes.
     pub fn rewritten(&self) -> impl Iterator<Item = &ChangedFile> {
         self.files.iter().filter(|file| file.version.is_rewrite())
     }
 
-    /// Bytes that are on disk and not in the database.
+    /// Bytes to read.
     pub fn new_bytes(&self) -> u64 {
         let new = |file: &ChangedFile| {
             let size = file.version.stat.map_or(0, |stat| stat.size);
@@ -285,7 +284,7 @@ pub fn homes_at_hand(connection: &Connection, machine: &Machine) -> Result<Vec<(
         .collect())
 }
 
-/// Whether a path is another one or lies below it.
+/// Whether a path is another one or below it.
 fn is_below(path: &str, above: &str) -> bool {
     path.strip_prefix(above)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -302,18 +301,18 @@ pub fn chunk_hashes(connection: &Connection, file_id: i64) -> Result<Vec<(u64, H
 
 enum Verdict {
     Changed(Box<ChangedFile>),
-    /// Another version than the one with this key.
+    /// A new version; the key is that of the version before.
     Rewritten(Box<ChangedFile>, i64),
     Touched(i64, Stat, bool),
     Gone,
     Unreadable(Problem),
 }
 
-/// So many files that were examined stay open until they are read. The others are opened again, and what is read of them is
-/// compared with what was seen here.
+/// At most this many examined files stay open until they are read. The others are opened again, and the import compares their
+/// archived chunks again.
 const HELD_FILES: usize = 128;
 
-/// Opens a file whose stat is not as recorded, and reads again what was read before.
+/// Opens a file whose stat has changed and compares its bytes with the archived chunks.
 fn examine(
     file: &SourceFile,
     source_id: i64,
@@ -323,13 +322,13 @@ fn examine(
 ) -> Verdict {
     let (opened, stat) = match read::open(&file.absolute) {
         Ok(opened) => opened,
-        // It vanished between the listing and now: the next sync will find it gone.
+        // Deleted since the discovery: the next sync marks it as missing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Verdict::Gone,
         Err(error) => return Verdict::Unreadable(Problem::new(&file.absolute, error)),
     };
     let settled = Some(stat).filter(is_settled);
     let bytes = Bytes::File(opened);
-    // A version whose chunks do not give its running hash is damaged, and stays as it is.
+    // If the chunks do not match the running hash, the archived version is damaged: keep it and start a new one.
     let length: u64 = chunks.iter().map(|(length, _)| length).sum();
     let running_hash = archive::running_hash(chunks.iter().map(|(_, hash)| hash));
     let is_whole = (length, running_hash) == (known.archived, known.archived_hash);
@@ -393,8 +392,8 @@ fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
     }
 }
 
-/// Whether every change after this moment shows in the stat of a file: whether the file system's clock has gone on since
-/// the last one. One that keeps parts of seconds ticks at least every ten milliseconds, others every two seconds.
+/// Whether a stat is settled: the file system's clock has ticked since the last change, so every later change will alter the
+/// stat. A clock with fractions of seconds ticks at least every ten milliseconds, others every two seconds.
 pub fn is_settled(stat: &Stat) -> bool {
     const SECOND: i64 = 1_000_000_000;
     let changed_ns = stat.modified_ns.max(stat.changed_ns);
@@ -405,15 +404,15 @@ pub fn is_settled(stat: &Stat) -> bool {
     !changed_since(changed_ns, tick)
 }
 
-/// Whether a time is less than so long ago, or still to come.
+/// Whether a time is within this duration before now, or in the future.
 fn changed_since(changed_ns: i64, time: Duration) -> bool {
     let since = SystemTime::now() - time;
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     i128::from(changed_ns) >= since.as_nanos().cast_signed()
 }
 
-/// Whether a file changed so recently that it may change once more within the same tick of the file system's clock.
-/// The coarsest clocks in use tick every two seconds.
+/// Whether a file changed so recently that another change may have the same time. The coarsest file system clocks tick every
+/// two seconds.
 pub fn is_racy(stat: &Stat) -> bool {
     changed_since(
         stat.modified_ns.max(stat.changed_ns),

@@ -1,4 +1,4 @@
-//! Files -> batches -> the database: read and parsed in parallel, written in order.
+//! Imports files: chunks are read and parsed in parallel, and loaded in order.
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::database::statements as sql;
@@ -21,25 +21,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A version of a file, open.
+/// An open file version.
 pub struct Input {
-    /// Where it lies, for messages.
+    /// Its path, for messages.
     pub name: PathBuf,
-    /// What is known of it.
     pub version: Arc<FileVersion>,
-    /// Its bytes.
     pub bytes: Bytes,
-    /// Up to where to read it.
+    /// Where to stop reading.
     pub size: u64,
-    /// The chunks that are archived: it was seen to begin with them.
+    /// The archived chunks. The file began with them when it was compared.
     pub chunks: Vec<(u64, Hash)>,
-    /// What the file system said then, if every later change shows in it.
+    /// Its stat at that moment, if the stat is settled: every later change will alter it.
     pub settled: Option<Stat>,
 }
 
 impl Input {
-    /// Opens a changed file, unless it is open already. What is read of it belongs together as long as its stat stays what
-    /// it was when it was seen to begin with what is archived. Nothing if it vanished: the next sync will find it gone.
+    /// Opens a changed file, unless it is open already. Returns `None` if the file is gone; the next sync marks it as missing.
     pub fn open(file: ChangedFile) -> std::result::Result<Option<Input>, Problem> {
         let ChangedFile {
             absolute,
@@ -76,31 +73,31 @@ impl Input {
     }
 }
 
-/// What became of the files that were to be imported.
+/// The files that were not imported as expected.
 #[derive(Default)]
 pub struct Imported {
     /// Files that could not be read.
     pub problems: Vec<Problem>,
-    /// Files that changed while they were read and no longer begin with what was read before: what was read is written, and
-    /// what they hold now belongs to another version.
+    /// Files that were replaced or truncated while they were read. The part read before is loaded; the new content belongs
+    /// to another version.
     pub replaced: Vec<Arc<Input>>,
 }
 
-/// When rows are made permanent.
+/// When transactions are committed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Commits {
-    /// Often enough that a kill loses little and readers see what is new; the last time by the caller.
+    /// After each batch of chunks, so that a kill loses little and readers see new rows early. The caller commits the last one.
     Often,
-    /// By the caller, when all is done.
+    /// Once, by the caller.
     ByCaller,
 }
 
-/// After so many bytes or so much time a transaction is ended: hooks of Claude Code are killed after 1.5 seconds.
+/// A transaction ends after this many bytes or this much time: Claude Code kills its hooks after 1.5 seconds.
 const COMMIT_BYTES: u64 = 8 << 20;
 const COMMIT_TIME: Duration = Duration::from_millis(250);
 
-/// Imports files. What cannot be read is a problem of its own and costs no other file. A request to stop ends it after
-/// the chunks that are being read.
+/// Imports files. A file that cannot be read is reported and does not affect the others. A stop request ends the import after
+/// the chunks in progress.
 pub fn import(
     inputs: impl Iterator<Item = Input>,
     loader: &mut impl Load,
@@ -115,8 +112,8 @@ pub fn import(
     load(units, parse, loader, pipeline, commits, progress)
 }
 
-/// The same for a new database, which is only committed by the caller. Its loader is not bound to a thread: rows are written
-/// where they are made, and borrow from the bytes that they are made of.
+/// The same for a new database, with one commit by the caller. Each worker loads the rows that it parsed, in turn, so rows
+/// can borrow from the bytes they were parsed from.
 pub fn import_new(
     inputs: impl Iterator<Item = Input> + Send,
     loader: &mut (impl Load + Send),
@@ -138,8 +135,8 @@ pub fn import_new(
     Ok(imported)
 }
 
-/// Makes rows of the last line of a version of which nothing more will be read, if the sync that archived it was cut short
-/// before it was known that the line ends there.
+/// Parses the incomplete last line of a file version whose file is gone or replaced. While the file could grow, the end of
+/// the line was unknown.
 pub fn finish_version(
     connection: &Connection,
     file_id: i64,
@@ -195,25 +192,25 @@ pub fn finish_version(
     }
 }
 
-/// Chunks that were read, or why one could not be, and what their texts are without escapes.
+/// Chunks that were read, and an arena for their unescaped strings.
 struct Read {
     chunks: Vec<(Unit, std::io::Result<Section>)>,
-    texts: Bump,
+    arena: Bump,
 }
 
-/// A batch, and what the file system said of its file after it was read.
+/// A batch, and the stat of its file after the batch was read.
 struct Piece<'a> {
     batch: Batch<'a>,
     seen: Option<Stat>,
 }
 
-/// The batch of a chunk; nothing if the chunk holds less than is archived of it.
+/// The batch of a chunk; `None` if the chunk is shorter than its archived part.
 type Parse<'a> = std::io::Result<Option<Piece<'a>>>;
 
 type Batches<'a> = Vec<Parse<'a>>;
 
 self_cell::self_cell!(
-    /// What was read, and the rows that borrow from it: whoever has the turn may write them.
+    /// Chunks and the rows that borrow from them.
     struct Parsed {
         owner: Read,
 
@@ -223,12 +220,12 @@ self_cell::self_cell!(
 );
 
 thread_local! {
-    /// The memory of texts that are written: the system need not give it anew for each chunk.
-    static SPARE_TEXTS: Cell<Option<Bump>> = const { Cell::new(None) };
+    /// An empty arena to reuse, which saves an allocation for each chunk.
+    static SPARE_ARENA: Cell<Option<Bump>> = const { Cell::new(None) };
 }
 
-/// More than this is not kept: a long text made it large.
-const SPARE_TEXT_BYTES: usize = 4 << 20;
+/// A larger arena is freed: a long string made it grow.
+const SPARE_ARENA_BYTES: usize = 4 << 20;
 
 impl Read {
     fn new(units: Vec<Unit>) -> Read {
@@ -238,14 +235,14 @@ impl Read {
         };
         Read {
             chunks: units.into_iter().map(read).collect(),
-            texts: SPARE_TEXTS.take().unwrap_or_default(),
+            arena: SPARE_ARENA.take().unwrap_or_default(),
         }
     }
 
     fn parse(&self, failures: &Failures) -> Batches<'_> {
-        let texts = Some(&self.texts);
+        let arena = Some(&self.arena);
         let parsed = self.chunks.iter().map(|(unit, section)| match section {
-            Ok(section) => caught(|| parse(&unit.input, unit.position, section, texts, failures)),
+            Ok(section) => caught(|| parse(&unit.input, unit.position, section, arena, failures)),
             Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
         });
         parsed.collect()
@@ -254,9 +251,9 @@ impl Read {
 
 impl Drop for Read {
     fn drop(&mut self) {
-        if self.texts.allocated_bytes() <= SPARE_TEXT_BYTES {
-            self.texts.reset();
-            SPARE_TEXTS.set(Some(std::mem::take(&mut self.texts)));
+        if self.arena.allocated_bytes() <= SPARE_ARENA_BYTES {
+            self.arena.reset();
+            SPARE_ARENA.set(Some(std::mem::take(&mut self.arena)));
         }
     }
 }
@@ -281,7 +278,7 @@ fn load(
     Ok(imported)
 }
 
-/// What takes the chunks of files in their order.
+/// Returns a function that loads the chunks of files in order.
 fn consumer(
     loader: &mut impl Load,
     imported: &mut Imported,
@@ -293,7 +290,7 @@ fn consumer(
     let mut bytes = 0;
     let mut begun = Instant::now();
     move |input, piece| {
-        // What follows the end of a file that shrank, or a chunk that could not be read, is not looked at.
+        // Skip the chunks after a failed one, and after the new end of a file that shrank.
         if finished
             .as_ref()
             .is_some_and(|other| Arc::ptr_eq(other, input))
@@ -328,7 +325,7 @@ fn consumer(
                         problem: Problem::new(&input.name, cause),
                     }))
                 };
-                // What a panic or an error leaves half-done is rolled back with the loader, which is not used again.
+                // After a panic or an error the loader rolls back and is not used again.
                 let loaded = catch_unwind(AssertUnwindSafe(|| loader.load(batch)));
                 let loaded = loaded.map_err(|panic| failed(panic_message(&*panic)))?;
                 let loaded = loaded.map_err(|error| match is_ours(&error) {
@@ -338,7 +335,8 @@ fn consumer(
                 match loaded {
                     Loaded::Written => {}
                     Loaded::Overtaken => {
-                        let message = "another program imported it meanwhile; sync again";
+                        let message =
+                            "another program imported it at the same time; run sync again";
                         imported.problems.push(Problem::new(&input.name, message));
                         finished = Some(input.clone());
                     }
@@ -363,17 +361,17 @@ fn consumer(
     }
 }
 
-/// What is archived of the file that is being read, or goes into the archive with the batches so far.
+/// The chunks of the current file that are archived or about to be.
 struct Archived {
     input: Arc<Input>,
     chunks: Vec<(u64, Hash)>,
     running_hash: Hash,
-    /// The stat that the file had when it began with these chunks, if every later change shows in it.
+    /// The stat of the file when it began with these chunks, if it was settled.
     settled: Option<Stat>,
 }
 
 impl Archived {
-    /// The chunks before the first that is read.
+    /// Starts with the chunks that are not read again.
     fn new(input: &Arc<Input>) -> Archived {
         let chunks = &input.chunks[..(input.version.size / CHUNK_BYTES) as usize];
         let running_hash = archive::running_hash(chunks.iter().map(|(_, hash)| hash));
@@ -385,8 +383,8 @@ impl Archived {
         }
     }
 
-    /// Whether a batch continues what is archived: whether the file began with that when the batch was read. Others may
-    /// truncate and rewrite it at any moment.
+    /// Whether the file still began with the archived chunks when the batch was read. Another program may truncate or rewrite
+    /// the file at any moment.
     fn continues(&mut self, piece: &mut Piece<'_>) -> std::io::Result<bool> {
         let Some(chunk) = &mut piece.batch.chunk else {
             return match piece.seen {
@@ -404,7 +402,7 @@ impl Archived {
         self.is_unchanged(piece.seen)
     }
 
-    /// Whether the file begins with these chunks. Its bytes are only read again if its stat does not prove it.
+    /// Whether the file begins with these chunks. Reads the bytes again only if the stat does not prove it.
     fn is_unchanged(&mut self, seen: Option<Stat>) -> std::io::Result<bool> {
         if self.settled.is_some() && self.settled == seen {
             return Ok(true);
@@ -422,12 +420,12 @@ struct Unit {
 
 impl Unit {
     fn bytes(&self) -> u64 {
-        let behind = self.input.size.saturating_sub(self.position * CHUNK_BYTES);
-        behind.min(CHUNK_BYTES)
+        let rest = self.input.size.saturating_sub(self.position * CHUNK_BYTES);
+        rest.min(CHUNK_BYTES)
     }
 }
 
-/// The chunks that hold something new. An empty file has one that is empty, so that it is known.
+/// The chunks with new bytes. An empty file has one empty chunk, which adds its row to `files`.
 fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
     inputs.flat_map(|input| {
         let first = input.version.size / CHUNK_BYTES;
@@ -440,11 +438,11 @@ fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
     })
 }
 
-/// So many chunks are one piece of work at most: their files are open.
+/// A group has at most this many chunks, because their files are open.
 const GROUP_CHUNKS: usize = 16;
 
-/// Short chunks that follow each other are one piece of work, as long as they are no more than a long one: who has little
-/// to do would mostly wait for its turn.
+/// Groups consecutive short chunks up to the size of a long one. A worker with a single short chunk would mostly wait for its
+/// turn.
 fn groups(units: impl Iterator<Item = Unit>) -> impl Iterator<Item = Vec<Unit>> {
     let mut units = units.peekable();
     std::iter::from_fn(move || {
@@ -461,14 +459,14 @@ fn groups(units: impl Iterator<Item = Unit>) -> impl Iterator<Item = Vec<Unit>> 
     })
 }
 
-/// Work whose panic is an error: a fault of ours that one file brings to light must not cost the others.
+/// Turns a panic into an error: a bug that one file triggers must not affect other files.
 fn caught<T>(work: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
-    // The work only reads what it shares with others, so nothing half-done is seen afterwards.
+    // The work only reads shared data, so a panic leaves nothing inconsistent.
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(std::io::Error::other(panic_message(&*panic))))
 }
 
-/// A chunk and its rows, for another thread to write.
+/// Reads and parses a chunk into owned rows, which another thread can load.
 fn parse_chunk(input: &Input, position: u64, failures: &Failures) -> Parse<'static> {
     let section = read_chunk(input, position)?;
     let piece = parse(input, position, &section, None, failures)?;
@@ -480,7 +478,7 @@ fn parse_chunk(input: &Input, position: u64, failures: &Failures) -> Parse<'stat
 
 fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
     let version = &input.version;
-    // Only lines are looked for across chunks.
+    // Only lines can cross the border of chunks.
     let parsed = match version.place.reading {
         Reading::Lines => version.parsed,
         _ => position * CHUNK_BYTES,
@@ -492,7 +490,7 @@ fn parse<'a>(
     input: &'a Input,
     position: u64,
     section: &'a Section,
-    texts: Option<&'a Bump>,
+    arena: Option<&'a Bump>,
     failures: &Failures,
 ) -> Parse<'a> {
     let version = &input.version;
@@ -510,7 +508,7 @@ fn parse<'a>(
     let is_failed = failures.include(version, position);
     let (rows, parsed) = match version.place.reading {
         Reading::Lines if is_failed => reject(section),
-        Reading::Lines => normalize(section, &version.place, texts),
+        Reading::Lines => normalize(section, &version.place, arena),
         Reading::Whole if section.is_last => (document(input, end, is_failed)?, Some(end)),
         _ => (Rows::default(), Some(end)),
     };
@@ -526,10 +524,10 @@ fn parse<'a>(
     Ok(Some(Piece { batch, seen }))
 }
 
-/// A document that is larger stays in the archive; its row says so.
+/// Only the archive has the content of larger documents.
 const DOCUMENT_BYTES: u64 = 64 << 20;
 
-/// The rows of a file that is read as a whole.
+/// The rows of a file that is parsed as a whole.
 fn document(input: &Input, size: u64, is_failed: bool) -> std::io::Result<Rows<'static>> {
     let Input { version, bytes, .. } = input;
     if size > DOCUMENT_BYTES {
@@ -544,7 +542,7 @@ fn document(input: &Input, size: u64, is_failed: bool) -> std::io::Result<Rows<'
     let work = || normalize_document(&bytes, &version.path, &version.place);
     let rows = match is_failed {
         true => None,
-        // It only reads, so nothing half-done is seen afterwards.
+        // It only reads, so a panic leaves nothing inconsistent.
         false => catch_unwind(AssertUnwindSafe(work)).ok(),
     };
     Ok(rows.unwrap_or_else(|| reject_document(&bytes)))
@@ -589,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_one_file_does_not_cost_the_others() {
+    fn a_panic_in_one_file_does_not_affect_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
         connection
@@ -625,10 +623,10 @@ mod tests {
         assert_eq!(uuids(&connection), ["a1", "a4", "c1", "c4"]);
     }
 
-    // Only there is a sum that is too large a panic.
+    // Only debug builds panic on overflow.
     #[cfg(debug_assertions)]
     #[test]
-    fn a_panic_of_the_writer_names_the_file_and_takes_back_what_it_wrote() {
+    fn a_panic_of_the_loader_names_the_file_and_rolls_back() {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
         connection

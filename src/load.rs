@@ -1,9 +1,9 @@
-//! Rows -> tables: the only place that decides what becomes of a row.
+//! Loads rows into tables: the only module that decides whether a row is inserted, replaced or deferred.
 //!
-//! Batches arrive in the order of their files. Most lines are new, and their rows are inserted as they come, through a
-//! store ([`crate::store`]): an existing database or a new one. What one line cannot decide is deferred to the commit,
-//! when all rows can be read (`deferred.rs`, `commit.rs`): a line whose uuid or call is there already, the small tables,
-//! and which keys have to be derived again.
+//! Batches arrive in the order of their files. Most lines are new: their rows are inserted at once through a store
+//! ([`crate::store`]), which is an existing database or a new one. The rest is deferred to the commit, when all rows can be
+//! read (`deferred.rs`, `commit.rs`): lines whose uuid or call is already in the database, small tables, and the keys whose
+//! rows have to be derived again.
 //!
 //! | file            | what it decides                                                                         |
 //! |-----------------|-----------------------------------------------------------------------------------------|
@@ -13,9 +13,9 @@
 //! | `responses`     | which line gives the usage of a response, and why the others are not counted            |
 //! | `copies`        | which of several lines with one uuid is the message                                     |
 //! | `shared_calls`  | which of several messages a call belongs to                                             |
-//! | `conflicts`     | lines whose uuid or call was there before: what the verdicts of the two above lead to   |
-//! | `deferred`      | what waits for the commit                                                               |
-//! | `commit`        | writes what was deferred, derives the rest, commits                                     |
+//! | `conflicts`     | loads deferred lines by the rules of the two above                                      |
+//! | `deferred`      | the work that is deferred to the commit                                                 |
+//! | `commit`        | does the deferred work, runs the derive scripts, commits                                |
 
 mod calls;
 mod commit;
@@ -48,93 +48,83 @@ use std::sync::Arc;
 pub use commit::Written;
 pub use responses::judge_touched;
 
-/// A version of a file, and how far it has been read before this run.
+/// A file version and the progress of earlier runs.
 #[derive(Debug)]
 pub struct FileVersion {
-    /// The home.
     pub source_id: i64,
-    /// Its row, if it has one.
+    /// Its key, if it is in the database.
     pub file_id: Option<i64>,
     /// Relative to the home.
     pub path: String,
-    /// The path itself, where that is another.
+    /// The raw path, if it differs.
     pub path_bytes: Option<Vec<u8>>,
-    /// What the path says.
     pub place: Place,
-    /// Which version.
     pub generation: i64,
-    /// What the file system said when it was opened; nothing when its bytes come from the archive.
+    /// The stat when it was opened; `None` if its bytes come from the archive.
     pub stat: Option<Stat>,
-    /// Whether it may change without its stat showing it.
+    /// Whether it may change without a change of its stat.
     pub is_racy: bool,
-    /// Bytes that are archived.
+    /// Archived bytes.
     pub size: u64,
-    /// The running hash of these.
+    /// The running hash of the archived bytes.
     pub archived_hash: Option<Hash>,
-    /// Bytes that are rows.
+    /// Parsed bytes.
     pub parsed: u64,
     /// Newlines among the archived bytes.
     pub newline_count: i64,
-    /// Blank lines.
     pub blank_line_count: i64,
 }
 
 /// A chunk of a file and the rows of the lines that end in it.
 pub struct Batch<'a> {
-    /// The file.
     pub file: Arc<FileVersion>,
-    /// What the archive gets; nothing when the rows are made from the archive.
+    /// The chunk to archive; `None` if the bytes come from the archive.
     pub chunk: Option<Chunk>,
-    /// The rows.
     pub rows: Rows<'a>,
-    /// Up to where the file has become rows, if this batch moved it.
+    /// The end of the parsed bytes, if this batch changes it.
     pub parsed: Option<u64>,
-    /// Up to where the file is archived.
+    /// The end of the archived bytes.
     pub end: u64,
     /// Whether the file ends here.
     pub is_last: bool,
 }
 
-/// What a run wrote.
+/// The number of rows that a run wrote.
 #[derive(Debug, Default, Clone)]
 pub struct Counts {
-    /// Bytes archived.
+    /// Archived bytes.
     pub bytes: u64,
-    /// Lines, those not yet finished included.
+    /// Lines, incomplete last lines included.
     pub lines: i64,
-    /// Messages.
     pub messages: i64,
-    /// Further lines of messages.
     pub copies: i64,
     /// Records without a uuid, history lines included.
     pub events: i64,
-    /// Fragments that are no record.
+    /// Fragments that are not records.
     pub rejected: i64,
-    /// The first of them: file, line and reason.
+    /// The first rejected fragments: file, line and reason.
     pub rejected_examples: Vec<String>,
 }
 
-/// What became of a batch.
+/// The result of loading a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Loaded {
-    /// Its rows are written.
     Written,
-    /// Somebody else has written to the file since it was looked at: nothing was done, and its further batches are void.
+    /// Another program has imported the file since it was compared: nothing was written, and the caller must skip the rest of it.
     Overtaken,
 }
 
-/// What takes batches in their order.
+/// Takes batches in order.
 pub trait Load {
-    /// Loads a batch. It is permanent after the next commit. The rows of the batch may be left empty.
+    /// Loads a batch. May leave its rows empty.
     fn load(&mut self, batch: &mut Batch<'_>) -> Result<Loaded>;
 
-    /// Makes what was loaded permanent, if that is possible before the end.
+    /// Commits the loaded batches, if the store supports it before the end.
     fn commit(&mut self) -> Result<()>;
 }
 
 impl Batch<'_> {
-    /// The same, borrowing nothing.
     pub fn into_owned(self) -> Batch<'static> {
         Batch {
             file: self.file,
@@ -148,7 +138,6 @@ impl Batch<'_> {
 }
 
 impl Counts {
-    /// Counts a fragment that is no record.
     pub fn reject(&mut self, path: &str, line: &RejectedLine) {
         self.rejected += 1;
         if self.rejected_examples.len() < REJECTED_EXAMPLES {
@@ -160,13 +149,13 @@ impl Counts {
 }
 
 impl FileVersion {
-    /// Whether another version of the file was read before.
+    /// Whether it replaces another version.
     pub fn is_rewrite(&self) -> bool {
         self.file_id.is_none() && self.generation > 1
     }
 }
 
-/// At most this many rejected fragments are named one by one; all of them are in the table.
+/// At most this many rejected fragments are printed; the table has all.
 const REJECTED_EXAMPLES: usize = 10;
 
 /// Loads batches into a store.
@@ -174,23 +163,21 @@ pub struct Loader<S> {
     store: S,
     /// Machine id and folder of each home.
     sources: HashMap<i64, (String, String)>,
-    /// The greatest keys so far.
+    /// The largest keys in use.
     keys: LastKeys,
-    /// The file whose batches arrive.
+    /// The current file.
     file: Option<OpenFile>,
     /// The files since the last commit.
     file_keys: HashMap<i64, FileKey>,
     buffers: Buffers<'static>,
     deferred: Deferred,
     commit: commit::State,
-    /// What was written so far.
     pub counts: Counts,
-    /// Scripts that failed: what they derive is not up to date.
+    /// Derive scripts that failed, so their tables are out of date.
     pub failures: Vec<Problem>,
 }
 
-/// Rows that are not inserted yet since more lines may belong to them. Most of these follow in the same chunk, so that the
-/// rows borrow from it.
+/// Rows that later lines may still complete. Most of these lines are in the same chunk, so the rows borrow from it.
 #[derive(Default)]
 struct Buffers<'a> {
     responses: OpenResponses<'a>,
@@ -198,7 +185,6 @@ struct Buffers<'a> {
 }
 
 impl Buffers<'_> {
-    /// The same, borrowing nothing.
     fn into_owned(self) -> Buffers<'static> {
         Buffers {
             responses: self.responses.into_owned(),
@@ -208,13 +194,13 @@ impl Buffers<'_> {
 }
 
 impl Loader<Pages> {
-    /// A loader for a new database that has nothing but its homes.
+    /// A loader for a new database, in which only `sources` has rows.
     pub fn create(connection: Connection, path: &Path) -> Result<Self> {
         let sources = read_sources(&connection)?;
         Ok(Loader::with(Pages::new(connection, path)?, sources))
     }
 
-    /// Completes the file, so that it is a database again. What was deferred is left to a loader of its connection.
+    /// Completes the database file. [`Loader::resume`] does the deferred work.
     pub fn finish_pages(mut self, pipeline: &Pipeline) -> Result<Written> {
         self.close_file()?;
         self.flush_responses()?;
@@ -232,7 +218,7 @@ impl Load for Loader<Pages> {
         self.load_batch(batch)
     }
 
-    /// Nothing of a new database is permanent before all of it is.
+    /// A new database has a single commit at the end.
     fn commit(&mut self) -> Result<()> {
         Ok(())
     }
@@ -264,10 +250,10 @@ impl<S: Store> Loader<S> {
         }
     }
 
-    /// Begins a transaction, if none is open.
+    /// Begins a transaction unless one is open.
     pub fn begin(&mut self) -> Result<()> {
         if let Some(keys) = self.store.begin()? {
-            // Another program has written: the file that is open may have moved on.
+            // Another program has written, maybe to the current file.
             self.keys = keys;
             self.file = None;
         }
@@ -354,7 +340,7 @@ impl<S: Store> Loader<S> {
             backup.event_id = event.event_id;
             self.store.insert(backup)?;
         }
-        // A summary gives its title to the session that holds its leaf.
+        // A summary is the title of the session of its leaf message.
         if event.kind.as_deref() == Some("summary") {
             self.deferred
                 .touch_session_of(event.message_uuid.as_deref());

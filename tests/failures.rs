@@ -35,7 +35,10 @@ fn failing_sync(sandbox: &Sandbox) -> String {
     let output = sandbox.run(&["sync", "--source", home.to_str().unwrap()]);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("only archived, please report this"), "{told}");
+    assert!(
+        told.contains("archived but not loaded. Please report this"),
+        "{told}"
+    );
     told
 }
 

@@ -204,7 +204,7 @@ fn a_script_that_fails_costs_only_its_tables_and_the_next_sync_tries_again() {
             errors.contains(&format!("sql/derive/{script}: database: a fault")),
             "{errors}"
         );
-        assert!(errors.contains("1 scripts failed"), "{errors}");
+        assert!(errors.contains("1 derive scripts failed"), "{errors}");
         assert_eq!(sandbox.count("select count(*) from messages"), 3, "{group}");
         assert_eq!(
             sandbox.count("select count(*) from bi_feedback"),

@@ -1,4 +1,4 @@
-//! `cc-etl rebuild`: derives all tables again from the archive alone.
+//! `cc-etl rebuild`: rebuilds all tables from the archive.
 
 use super::{backup, database_path, print, warn};
 use crate::cli::Global;
@@ -17,10 +17,10 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Empties what is derived and fills it again. A database of an older schema is upgraded.
+/// Rebuilds all tables. Upgrades a database of an older schema.
 pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
-    // Without a database there is nothing to lock either.
+    // Without a database there is nothing to lock.
     database::open_older_read_only(&path)?;
     let _lock = database::lock(&path, Wait::No, &Stop::default())?;
     let connection = database::open_older(&path)?;
@@ -47,7 +47,7 @@ pub fn run(global: &Global) -> Result<()> {
     }
 }
 
-/// Brings a database of an older schema to this one. It is copied first; if anything fails it stays as it was.
+/// Upgrades a database to this schema, after a backup. If anything fails, it is unchanged.
 pub fn upgrade(
     connection: &Connection,
     path: &Path,
@@ -66,13 +66,13 @@ pub fn upgrade(
     derive(connection, path, is_quiet)
 }
 
-/// Fills the tables again from the archive, in one transaction. Returns what was written, and what failed.
+/// Rebuilds the tables from the archive in one transaction. Returns the counts and the scripts that failed.
 pub fn derive(
     connection: &Connection,
     path: &Path,
     is_quiet: bool,
 ) -> Result<(Counts, Vec<Problem>)> {
-    // Tables are replaced one by one: their references are true again at the end, and checked then.
+    // Tables are replaced one by one, so references are checked at the end.
     connection.pragma_update(None, "foreign_keys", false)?;
     let mut failures = Failures::default();
     let (counts, mut problems) = loop {
@@ -117,7 +117,7 @@ fn fill(
         failures,
     )?;
     if let Some(problem) = imported.problems.first() {
-        // Nothing is committed: the tables stay as they were.
+        // Nothing is committed, so the tables are unchanged.
         let message = format!("the archive cannot be read, so nothing was changed: {problem}");
         return Err(Error::CheckFailed(message));
     }
@@ -127,7 +127,7 @@ fn fill(
     Ok((loader.counts.clone(), std::mem::take(&mut loader.failures)))
 }
 
-/// The versions of files in the archive, as if nothing of them had been read yet, and their sizes.
+/// All file versions in the archive, as if none were parsed, with their sizes.
 pub fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>> {
     let mut statement = connection.prepare(sql::ARCHIVED_FILES)?;
     let files = statement.query_map([], |row| {

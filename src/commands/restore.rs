@@ -14,7 +14,8 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Writes the files of all sessions, or of those named. What cannot be written costs no other file.
+/// Writes the files of all sessions or of the given ones. A file that cannot be written is reported and does not affect the
+/// others.
 pub fn run(global: &Global, arguments: &RestoreArguments) -> Result<()> {
     let connection = database::open_read_only(&database_path(global)?)?;
     let sessions = sessions(&connection, &arguments.sessions)?;
@@ -56,23 +57,23 @@ pub fn run(global: &Global, arguments: &RestoreArguments) -> Result<()> {
     }
 }
 
-/// The ids of the sessions that are named by their beginnings, as a JSON list; nothing when none is named.
-fn sessions(connection: &Connection, beginnings: &[String]) -> Result<Option<String>> {
-    if beginnings.is_empty() {
+/// The ids of the sessions, as a JSON list; `None` for all sessions.
+fn sessions(connection: &Connection, names: &[String]) -> Result<Option<String>> {
+    if names.is_empty() {
         return Ok(None);
     }
-    let found: Vec<String> = beginnings
+    let found: Vec<String> = names
         .iter()
-        .map(|beginning| database::find_session(connection, beginning))
+        .map(|name| database::find_session(connection, name))
         .collect::<Result<_>>()?;
     Ok(Some(serde_json::json!(found).to_string()))
 }
 
-/// A file to be written.
+/// A file to write.
 struct Archived {
     file_id: i64,
     source_id: i64,
-    /// A name for its home's folder.
+    /// The folder for its home, if there are several homes.
     home: String,
     path: String,
     path_bytes: Option<Vec<u8>>,
@@ -107,7 +108,7 @@ fn files(connection: &Connection, sessions: Option<&str>) -> Result<Vec<Archived
 }
 
 impl Archived {
-    /// Where it goes, relative to its home; an older version gets its number behind.
+    /// Where to write it, relative to its home. Older versions have a number at the end.
     fn path(&self) -> PathBuf {
         let mut path =
             native_path(self.path_bytes.as_deref()).unwrap_or_else(|| PathBuf::from(&self.path));
@@ -126,7 +127,7 @@ fn native_path(bytes: Option<&[u8]>) -> Option<PathBuf> {
     bytes.map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
 }
 
-/// Elsewhere names are not bytes: the readable form has to do.
+/// On other systems names are not bytes, so the readable form is used.
 #[cfg(not(unix))]
 fn native_path(_bytes: Option<&[u8]>) -> Option<PathBuf> {
     None
@@ -152,13 +153,13 @@ fn write(
     output.sync_all()
 }
 
-/// Makes the folders for a file. The path comes from the data: it must not lead out of the folder, neither by its parts
-/// nor through a link that lies there.
+/// Creates the folders for a file. The path comes from the data, so it must not leave `out`, neither by its parts nor through
+/// an existing link.
 fn prepare(out: &Path, relative: &Path) -> io::Result<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if relative.as_os_str().is_empty() || !relative.components().all(is_plain) {
         return Err(io::Error::other(
-            "this path leads out of the folder, so it is not written",
+            "not written, because the path leaves the output folder",
         ));
     }
     fs::create_dir_all(out)?;
@@ -170,7 +171,7 @@ fn prepare(out: &Path, relative: &Path) -> io::Result<PathBuf> {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => {
                 return Err(io::Error::other(format!(
-                    "{} is no folder",
+                    "{} is not a folder",
                     folder.display()
                 )));
             }
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_path_leads_out_of_the_folder() {
+    fn no_path_leaves_the_folder() {
         let out = tempfile::tempdir().unwrap();
         for path in ["../a", "/etc/passwd", "a/../../b", "", "./.."] {
             assert!(prepare(out.path(), Path::new(path)).is_err(), "{path}");
@@ -204,7 +205,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn no_link_leads_out_of_the_folder() {
+    fn no_link_leaves_the_folder() {
         let out = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), out.path().join("projects")).unwrap();

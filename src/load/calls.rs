@@ -1,8 +1,8 @@
-//! Which result settles a tool call, how long the call took, and which file it changed.
+//! Decides which result settles a tool call, how long the call took, and which file it changed.
 //!
-//! A call belongs to the earliest of its results; further ones are copies of it. Most calls get their one result a few
-//! lines later: the call waits for it in memory, and both are inserted settled. Whatever else happens (a result before its
-//! call, in another file, in a later sync, or a second one) is settled at the commit, from the rows, by the same rules.
+//! The earliest result settles a call; further results are copies. Most calls have one result a few lines later: the call is
+//! buffered until then, and both are inserted settled. All other calls (with a result before the call, in another file or in a
+//! later sync, or with several results) are settled from the rows at the commit, by the same rules.
 
 use super::Loader;
 use crate::database::statements as sql;
@@ -14,19 +14,18 @@ use crate::timestamp;
 use foldhash::HashMap;
 use rusqlite::OptionalExtension;
 
-/// Calls that wait for a result, by their ids.
+/// Buffered calls without a result, by id.
 #[derive(Default)]
 pub struct WaitingCalls<'a> {
     calls: HashMap<Text<'a>, (Box<ToolUse<'a>>, Option<Text<'a>>)>,
-    /// Of their inputs.
+    /// The size of their inputs.
     bytes: usize,
 }
 
-/// Calls wait as long as their inputs take no more than this.
+/// Limit of the buffered inputs.
 const WAITING_BYTES: usize = 4 << 20;
 
 impl<'a> WaitingCalls<'a> {
-    /// Whether a call waits.
     pub fn contains(&self, tool_use_id: &str) -> bool {
         self.calls.contains_key(tool_use_id)
     }
@@ -42,7 +41,6 @@ impl<'a> WaitingCalls<'a> {
         Some((call, sent_at))
     }
 
-    /// The same, borrowing nothing.
     pub fn into_owned(self) -> WaitingCalls<'static> {
         let own = |(call, sent_at): (Box<ToolUse<'a>>, Option<Text<'a>>)| {
             let call = Box::new(call.into_owned());
@@ -61,7 +59,7 @@ fn input_bytes(call: &ToolUse<'_>) -> usize {
 }
 
 impl<S: Store> Loader<S> {
-    /// Adds a new call, which waits for its result.
+    /// Buffers a new call until its result arrives.
     pub(super) fn add_call<'a>(
         &mut self,
         call: Box<ToolUse<'a>>,
@@ -77,7 +75,7 @@ impl<S: Store> Loader<S> {
         }
     }
 
-    /// Inserts the result of a block. If its call waits for it, the call is inserted settled.
+    /// Inserts the result of a block. If its call is buffered, inserts the call too, settled.
     pub(super) fn add_result<'a>(
         &mut self,
         rows: &mut BlockRows<'a>,
@@ -116,7 +114,7 @@ impl<S: Store> Loader<S> {
         if let Some(request) = &mut rows.web_request {
             request.tool_result_id = self.keys.result;
             self.store.insert(&**request)?;
-            // What a search found counts for the response that made the call.
+            // The number of web searches counts for the response of the call.
             if let Some(tool_use_id) = &result.source_tool_use_id {
                 self.deferred.touch_call(tool_use_id);
             }
@@ -128,7 +126,7 @@ impl<S: Store> Loader<S> {
         self.store.insert_last(&mut **result)
     }
 
-    /// Inserts the calls that wait. Their results find them at the commit.
+    /// Inserts the buffered calls. Later results settle them at the commit.
     pub(super) fn flush_calls(&mut self) -> Result<()> {
         let mut calls = std::mem::take(&mut self.buffers.calls);
         self.insert_calls(&mut calls)
@@ -145,7 +143,7 @@ impl<S: Store> Loader<S> {
     }
 }
 
-/// What a call says of the file it changes.
+/// The change of a file, from the input of a call.
 struct Request<'a> {
     tool_use_id: &'a str,
     change_kind: Option<&'a str>,
@@ -166,7 +164,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a result says of the file that its call changed.
+/// The change of a file, from the result of a call.
 struct Outcome<'a> {
     name: &'a str,
     change_kind: Option<&'a str>,
@@ -177,14 +175,14 @@ struct Outcome<'a> {
     is_user_modified: Option<bool>,
 }
 
-/// Milliseconds from a call to its result; nothing if the clock was changed in between, or went wrong by decades.
+/// Milliseconds from a call to its result; `None` if negative or implausible, because the clock was set in between.
 fn elapsed_ms(called_at: Option<&str>, finished_at: Option<&str>) -> Option<i64> {
     let called = timestamp::to_milliseconds(called_at?)?;
     let elapsed = timestamp::to_milliseconds(finished_at?)? - called;
     (0..=GREATEST_COUNT).contains(&elapsed).then_some(elapsed)
 }
 
-/// The file that a call changed, by what its result says, else by its input. A call that failed changed nothing.
+/// The file that a call changed, from its result, else from its input. A failed call changed nothing.
 fn file_change<'a>(call: &Request<'a>, result: &Outcome<'a>) -> Option<FileChange<'a>> {
     let called_kind = call.change_kind.filter(|_| result.name == "ok")?;
     let changed_path = result.changed_path.filter(|path| !path.is_empty());
@@ -212,7 +210,7 @@ fn file_change<'a>(call: &Request<'a>, result: &Outcome<'a>) -> Option<FileChang
     })
 }
 
-/// A result as the database has it.
+/// A row of `tool_results`.
 struct StoredResult {
     tool_result_id: i64,
     elapsed_ms: Option<i64>,
@@ -222,7 +220,7 @@ struct StoredResult {
     is_user_modified: Option<bool>,
 }
 
-/// Settles the calls that were touched. Returns their ids.
+/// Settles the touched calls. Returns their ids.
 pub(super) fn settle_touched(
     store: &mut Statements<'_>,
     touched: &mut foldhash::HashSet<String>,

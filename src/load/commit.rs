@@ -1,4 +1,4 @@
-//! The commit: writes what was deferred, derives what depends on several lines, and makes all of it permanent.
+//! The commit: does the deferred work, runs the derive scripts, and commits the transaction.
 
 use super::deferred::Deferred;
 use super::{Counts, Loader, calls, read_sources};
@@ -15,27 +15,27 @@ use foldhash::HashMap;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// What a loader must know of its commits.
+/// The state of a loader between commits.
 #[derive(Default)]
 pub struct State {
-    /// Whether foreign keys are off, to be checked at the end.
+    /// Whether foreign keys are off and have to be checked at the end.
     is_unchecked: bool,
     /// Whether the database is new and has no journal yet.
     is_new: bool,
-    /// Whether prices, words and views are those of this program.
+    /// Whether prices, words and views are up to date.
     is_refreshed: bool,
-    /// Indexes and triggers that the user made on tables that were replaced, to be made again at the end.
+    /// The user's indexes and triggers on replaced tables, to create again at the end.
     of_the_user: Vec<String>,
     /// Whether nothing was derived before this run.
     begins_empty: bool,
-    /// Whether everything must be derived again, even if no line is new.
+    /// Whether everything has to be derived again, even without new lines.
     is_stale: bool,
 }
 
-/// A new database that other threads may read, and those threads.
+/// The path of a new database that other threads may read, and the pipeline of these threads.
 pub type Shared<'a> = (&'a Path, &'a Pipeline);
 
-/// What was written to a new database, and what was deferred.
+/// The state of a loader after it has filled a new database.
 pub struct Written {
     pub(super) keys: LastKeys,
     pub(super) deferred: Deferred,
@@ -43,7 +43,7 @@ pub struct Written {
 }
 
 impl<'c> Loader<Statements<'c>> {
-    /// A loader for a connection.
+    /// A loader for an existing database.
     pub fn new(connection: &'c Connection) -> Result<Self> {
         let mut loader = Loader::unread(connection)?;
         loader.sources = read_sources(connection)?;
@@ -57,7 +57,7 @@ impl<'c> Loader<Statements<'c>> {
         Ok(Loader::with(store, HashMap::default()))
     }
 
-    /// A loader that goes on where one of a new database ended.
+    /// Continues after [`Loader::finish_pages`].
     pub fn resume(connection: &'c Connection, written: Written) -> Result<Self> {
         let mut loader = Loader::new(connection)?;
         loader.begin()?;
@@ -71,15 +71,14 @@ impl<'c> Loader<Statements<'c>> {
         Ok(loader)
     }
 
-    /// A loader for a database whose derived tables are to be filled again: it begins by putting empty ones of this schema
-    /// in their place. Foreign keys must be off.
+    /// A loader that replaces all derived tables by empty ones of this schema, to fill them again. Foreign keys must be off.
     pub fn rebuild(connection: &'c Connection) -> Result<Self> {
         let mut loader = Loader::unread(connection)?;
         loader.begin()?;
         loader.commit.of_the_user = upgrade::replace_tables(connection)?;
         loader.sources = read_sources(connection)?;
         create_stage(connection, Stage::Empty)?;
-        // Keys begin at 1, as in a first sync.
+        // Keys start at 1, as in a first sync.
         loader.keys = loader.store.read_keys()?;
         connection.execute_batch(sql::RESET_KEPT_TABLES)?;
         loader.commit.begins_empty = true;
@@ -87,7 +86,7 @@ impl<'c> Loader<Statements<'c>> {
         Ok(loader)
     }
 
-    /// Makes everything so far permanent, with what depends on it.
+    /// Commits all loaded rows, with everything derived from them.
     pub(super) fn commit_all(&mut self) -> Result<()> {
         if self.store.is_open() {
             self.derive(None)?;
@@ -96,14 +95,12 @@ impl<'c> Loader<Statements<'c>> {
         Ok(())
     }
 
-    /// The last commit of a run: brings indexes and what the program has of its own up to date too, so that readers see all
-    /// of it or nothing.
+    /// The last commit of a run. Also updates indexes, prices, words and views, in the same transaction.
     pub fn finish(&mut self) -> Result<()> {
         self.finish_with(None, |_, _| Ok(()))
     }
 
-    /// The same, with something to be written at the end. A new database can be read by other threads, which do a part of
-    /// the work.
+    /// The same, with a function that writes last. Other threads can read a new database and do part of the work.
     pub fn finish_with(
         &mut self,
         shared: Option<Shared<'_>>,
@@ -115,7 +112,7 @@ impl<'c> Loader<Statements<'c>> {
         create_stage(connection, Stage::Empty)?;
         create_stage(connection, Stage::Loaded)?;
         self.refresh()?;
-        // With nothing new there is nothing to derive, and no need to look for it.
+        // Without new rows there is nothing to derive.
         let checking = match is_new || self.commit.is_stale {
             true => self.derive(shared)?,
             false => None,
@@ -133,7 +130,7 @@ impl<'c> Loader<Statements<'c>> {
         self.store.commit()
     }
 
-    /// Lets other threads read what a new database has by now.
+    /// Lets other threads read the rows that a new database has now.
     fn open_to_others(&mut self) -> Result<()> {
         let connection = self.store.connection;
         self.store.commit()?;
@@ -143,13 +140,13 @@ impl<'c> Loader<Statements<'c>> {
         self.begin()
     }
 
-    /// Lets them read what it has since then.
+    /// Lets them read the rows written since.
     fn show_to_others(&mut self) -> Result<()> {
         self.store.commit()?;
         self.begin()
     }
 
-    /// Brings prices, words and views up to date, once: what is derived depends on them.
+    /// Updates prices, words and views once, because derived rows depend on them.
     fn refresh(&mut self) -> Result<()> {
         if !self.commit.is_refreshed {
             let is_stale = refresh::refresh(self.store.connection)?;
@@ -162,13 +159,13 @@ impl<'c> Loader<Statements<'c>> {
         Ok(())
     }
 
-    /// Derives what depends on several lines. Returns who checks the references meanwhile.
+    /// Runs the derive scripts. Returns the task that checks the references at the same time.
     fn derive(&mut self, shared: Option<Shared<'_>>) -> Result<Option<Task<Result<()>>>> {
         let connection = self.store.connection;
         self.refresh()?;
         self.flush()?;
         if std::mem::take(&mut self.commit.is_new) {
-            // Without a journal a script that fails could not be rolled back.
+            // Without a journal, a failed script could not be rolled back.
             self.open_to_others()?;
         }
         self.derive_group(derive::REFERENCES, Vec::new())?;
@@ -209,7 +206,7 @@ impl<'c> Loader<Statements<'c>> {
         Ok(())
     }
 
-    /// Writes what was deferred.
+    /// Does the deferred work.
     fn flush(&mut self) -> Result<()> {
         self.save_file()?;
         self.flush_calls()?;
@@ -228,7 +225,7 @@ impl<'c> Loader<Statements<'c>> {
         Ok(())
     }
 
-    /// Makes the output of tools searchable too.
+    /// Indexes tool results for search too.
     pub fn index_tool_output(&mut self) -> Result<()> {
         self.begin()?;
         let connection = self.store.connection;
@@ -238,7 +235,7 @@ impl<'c> Loader<Statements<'c>> {
         Ok(())
     }
 
-    /// Records what the file system says of a file whose bytes are as before.
+    /// Updates the stat of a file whose bytes are unchanged.
     pub fn stamp_file(&mut self, file_id: i64, stat: &Stat, is_racy: bool) -> Result<()> {
         self.begin()?;
         let stamp = params![
@@ -261,7 +258,7 @@ impl<'c> Loader<Statements<'c>> {
 }
 
 impl Deferred {
-    /// Writes the rows of small tables, and which keys have to be derived again.
+    /// Writes the rows of small tables, and the keys whose rows have to be derived again.
     fn flush(&self, store: &Statements<'_>) -> Result<()> {
         for (name, key) in &self.projects {
             if self.new_projects.contains(key) {

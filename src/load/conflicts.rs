@@ -1,5 +1,5 @@
-//! Lines that were deferred since their uuid, or one of their calls, was there before. The rules are those of `copies.rs`
-//! and `shared_calls.rs`; this is what their verdicts lead to.
+//! Loads deferred lines, whose uuid or one of whose calls was already loaded. The rules are in `copies.rs` and
+//! `shared_calls.rs`; this module applies them.
 
 use super::deferred::DeferredLine;
 use super::{Buffers, Loader, copies, shared_calls};
@@ -10,7 +10,7 @@ use crate::rows::{Insert as _, MessageRows, ToolUse};
 use crate::store::{Id, Statements, Store as _};
 
 impl Loader<Statements<'_>> {
-    /// Loads a line that was deferred. Everything before it must be in the database.
+    /// Loads a deferred line. All lines before it must be in the database.
     pub(super) fn load_deferred(
         &mut self,
         line: &DeferredLine,
@@ -33,7 +33,7 @@ impl Loader<Statements<'_>> {
         }
     }
 
-    /// Adds a further line of a message, which may take its place.
+    /// Adds another line of a message, which may replace it.
     fn add_copy(
         &mut self,
         mut rows: Box<MessageRows<'static>>,
@@ -49,7 +49,7 @@ impl Loader<Statements<'_>> {
             self.add_usage_of_message(usage, &mut rows.message, &mut buffers.responses)?;
             self.buffers = buffers;
             self.flush_responses()?;
-            // It is judged with the version that the message names, whichever line that turns out to be.
+            // Usage is judged with the version of the message, no matter which line that will be.
             let response = self.store.find(Id::Response(&usage.response_name()))?;
             self.deferred.responses.extend(response);
         }
@@ -79,7 +79,7 @@ impl Loader<Statements<'_>> {
         }
     }
 
-    /// Puts another line in place of the one that was the message until now.
+    /// Replaces the line that was the message.
     fn replace_message(&mut self, mut rows: MessageRows<'static>) -> Result<()> {
         let message_id = rows.message.message_id;
         self.deferred.touch_session_by(&rows.message, None);
@@ -107,7 +107,7 @@ impl Loader<Statements<'_>> {
             self.store.execute(statement, [message_id])?;
         }
         self.store.replace(&rows.message)?;
-        // What it tells of agents was added when it arrived.
+        // Its links were added when it arrived.
         rows.links.clear();
         self.add_notices(&mut rows)?;
         self.add_contents(rows)?;
@@ -118,7 +118,7 @@ impl Loader<Statements<'_>> {
         Ok(())
     }
 
-    /// Adds what a message says. Its calls may belong to other messages.
+    /// Adds the contents of a message. Its calls may belong to other messages.
     fn add_contents(&mut self, mut rows: MessageRows<'static>) -> Result<()> {
         let mut buffers = Buffers::default();
         for block in &mut rows.blocks {

@@ -1,7 +1,7 @@
-//! Which of several lines with one uuid is the message.
+//! Decides which of several lines with one uuid is the message.
 //!
-//! A rule on the set of lines, so that the order of their arrival does not matter: in each file version the last line
-//! stands for the file; of these the one with the earliest time is the message, then the one with the smallest path.
+//! The rule is a function of the set of lines, so their order does not matter. Each file version has one candidate, its last
+//! line. The candidate with the earliest time is the message, then the one with the smallest path.
 
 use super::deferred::DeferredLine;
 use crate::archive;
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use std::io;
 use std::path::Path;
 
-/// A line that holds the uuid of a message.
+/// A line with the uuid of a message.
 pub struct Line {
     pub message_id: i64,
     file_id: i64,
@@ -29,7 +29,7 @@ pub struct Line {
     file: FileKey,
 }
 
-/// What tells the files apart, whatever their keys are.
+/// Identifies its file in every database, unlike the key.
 #[derive(Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileKey {
     pub path: String,
@@ -39,7 +39,7 @@ pub struct FileKey {
 }
 
 impl FileKey {
-    /// What tells a file of the database from others.
+    /// Identifies a file in every database, unlike its key.
     pub fn find(connection: &Connection, file_id: i64) -> Result<FileKey> {
         let mut statement = connection.prepare_cached(sql::FIND_FILE)?;
         Ok(statement.query_row([file_id], |row| {
@@ -53,26 +53,26 @@ impl FileKey {
     }
 }
 
-/// What an election leads to.
+/// The result of an election.
 pub struct Election {
     /// The line that is the message.
     pub winner: Winner,
-    /// The rows of `message_copies` to be written.
+    /// The rows of `message_copies` to write.
     pub copies: Vec<MessageCopy>,
 }
 
 /// The line that is the message.
 pub enum Winner {
-    /// The one that was.
+    /// The previous one.
     Unchanged,
-    /// The one that arrived.
+    /// The new line.
     New,
-    /// One that was a copy until now: its content comes from the archive.
+    /// A former copy, whose content is read from the archive.
     Archived(Box<MessageRows<'static>>),
 }
 
 impl Line {
-    /// The line of a message that is in the database.
+    /// The line of a message in the database.
     pub fn of_message(connection: &Connection, message_id: i64) -> Result<Line> {
         let line = connection
             .prepare_cached(sql::FIND_MESSAGE)?
@@ -80,7 +80,7 @@ impl Line {
         line.with_file(connection)
     }
 
-    /// The line of a message that arrives.
+    /// The line of a new message.
     pub fn of_rows(connection: &Connection, message: &Message<'_>) -> Result<Line> {
         let owned = |text: &Option<Text<'_>>| text.as_deref().map(str::to_string);
         let line = Line {
@@ -118,7 +118,7 @@ impl Line {
         Ok(self)
     }
 
-    /// Between files: the earliest time, a line without one last; then the path.
+    /// The order of candidates: the earliest time, then none; then the path.
     fn order(&self, other: &Line) -> Ordering {
         let key = |line: &Line| (line.sent_at.is_none(), line.sent_at.clone());
         key(self)
@@ -159,7 +159,7 @@ impl Line {
         })
     }
 
-    /// Its bytes, from the archive.
+    /// Reads its bytes from the archive.
     fn bytes(&self, connection: &Connection, archive: &mut archive::Reader) -> Result<Vec<u8>> {
         let (offset, length) = (
             self.byte_offset.cast_unsigned(),
@@ -171,8 +171,8 @@ impl Line {
     }
 }
 
-/// Decides between the line that was the message, its copies, and a new line. When another line wins, the copies are
-/// taken out of the database and given back to be written anew.
+/// Decides between the current message, its copies, and a new line. If another line wins, the copies are deleted and returned
+/// to be inserted again.
 pub fn elect(
     connection: &Connection,
     archive: &mut archive::Reader,
@@ -225,8 +225,8 @@ pub fn elect(
     })
 }
 
-/// Why a line in another file repeats one: the same file before or after a rewrite, a sidechain that repeats the conversation
-/// it came from, a fork, or else a resumed session.
+/// Why another file has the line: another generation of the file, a sidechain that repeats its parent conversation, a fork, or
+/// else a resumed session.
 pub fn reason_in_other_file(is_rewrite: bool, is_sidechain: bool, is_fork: bool) -> &'static str {
     match (is_rewrite, is_sidechain, is_fork) {
         (true, _, _) => "rewritten_file",
@@ -236,7 +236,7 @@ pub fn reason_in_other_file(is_rewrite: bool, is_sidechain: bool, is_fork: bool)
     }
 }
 
-/// The number of the line that is the message.
+/// The line number of the message.
 fn winner(lines: &[Line]) -> usize {
     let is_last_of_file = |line: &&Line| {
         let same_file = lines.iter().filter(|other| other.file_id == line.file_id);

@@ -1,4 +1,4 @@
-//! What waits for the commit, when all rows can be read and changed.
+//! Work that is deferred to the commit, when all rows can be read and changed.
 
 use super::Loader;
 use super::unknown_kinds::UnknownKinds;
@@ -15,28 +15,28 @@ use std::path::Path;
 #[derive(Default)]
 pub struct Deferred {
     pub projects: HashMap<String, i64>,
-    /// Keys of new projects.
+    /// The keys of new projects.
     pub new_projects: BTreeSet<i64>,
-    /// Agents in every form in which lines name them.
+    /// Agents, with the different forms in which lines name them.
     pub agents: HashMap<Agent<'static>, i64>,
     agent_run_ids: HashMap<(String, String), i64>,
     pub links: BTreeSet<AgentLink>,
     pub models: BTreeSet<String>,
     pub unknown_kinds: UnknownKinds,
     pub lines: Vec<DeferredLine>,
-    /// New generations of files: those before are no longer current.
+    /// New generations of files, after which older ones are not current.
     pub generations: Vec<i64>,
-    /// Sessions that lines name, with what the messages of each have.
+    /// Sessions named by lines, with the facts of their messages.
     pub sessions: HashMap<String, SessionValues>,
-    /// Sessions to derive again if lines name them.
+    /// Sessions to derive again if a line names them.
     pub known_sessions: HashSet<String>,
-    /// Messages whose session has to be derived again, by uuid.
+    /// The uuids of messages whose session has to be derived again.
     pub messages: Vec<String>,
     pub responses: HashSet<i64>,
     pub calls: HashSet<String>,
 }
 
-/// A line that is not loaded yet: its uuid or one of its calls was there before.
+/// A line that is not loaded yet, because its uuid or one of its calls was already loaded.
 pub struct DeferredLine {
     pub file_id: i64,
     pub line_number: i64,
@@ -44,8 +44,7 @@ pub struct DeferredLine {
     pub byte_length: i64,
 }
 
-/// Which columns of a session the messages that were loaded have a value for, and whether the file of the session has
-/// messages of other sessions.
+/// The columns of a session for which its loaded messages have values, and whether its file has messages of other sessions.
 #[derive(Default, Clone, Copy)]
 pub struct SessionValues {
     pub git_branch: bool,
@@ -56,7 +55,7 @@ pub struct SessionValues {
 }
 
 impl<S> Loader<S> {
-    /// The error of a deferred line, as a failure of its chunk where that is what it is.
+    /// Converts the error of a deferred line to a failure of its chunk, if the line is the cause.
     pub(super) fn blame(&self, line: &DeferredLine, error: Error) -> Error {
         let Some(file) = self
             .file_keys
@@ -93,14 +92,14 @@ impl Deferred {
         });
     }
 
-    /// A session that a line names is derived again.
+    /// Marks a session that a line names, to derive it again.
     pub fn touch_session(&mut self, session_id: Option<&str>) {
         if let Some(session_id) = session_id {
             self.session(session_id);
         }
     }
 
-    /// A session is derived again if any line names it, at whatever time.
+    /// Marks a session that is derived again only if a line names it, in this run or another.
     pub fn touch_known_session(&mut self, session_id: Option<&str>) {
         if let Some(session_id) = session_id
             && !self.known_sessions.contains(session_id)
@@ -109,12 +108,12 @@ impl Deferred {
         }
     }
 
-    /// The session of a message is derived again.
+    /// Marks the session of a message, to derive it again.
     pub fn touch_session_of(&mut self, uuid: Option<&str>) {
         self.messages.extend(uuid.map(str::to_string));
     }
 
-    /// A call is settled again with all its results.
+    /// Marks a call, to settle it again with all its results.
     pub fn touch_call(&mut self, tool_use_id: &str) {
         if !self.calls.contains(tool_use_id) {
             self.calls.insert(tool_use_id.to_string());
@@ -129,7 +128,7 @@ impl Deferred {
         self.sessions.get_mut(session_id).expect("it is there")
     }
 
-    /// Notes the session of a message, and that of the file it is in.
+    /// Marks the session of a message and that of its file.
     pub fn touch_session_by(&mut self, message: &Message<'_>, host: Option<&str>) {
         let Some(session_id) = message.session_id.as_deref() else {
             return;
@@ -144,7 +143,7 @@ impl Deferred {
         }
     }
 
-    /// Notes links between agents and calls. Without a session they lead nowhere.
+    /// Adds links between agents and calls. Links without a session are dropped.
     pub fn link(&mut self, links: Vec<AgentLink>, session_id: Option<&str>) {
         let Some(session_id) = session_id else {
             return;
@@ -157,7 +156,7 @@ impl Deferred {
 }
 
 impl<S: Store> Loader<S> {
-    /// The key of a project, by the name of its folder.
+    /// The key of a project, by its folder name.
     pub(super) fn project_key(&mut self, name: &str) -> Result<i64> {
         if let Some(key) = self.deferred.projects.get(name) {
             return Ok(*key);
@@ -174,7 +173,6 @@ impl<S: Store> Loader<S> {
         Ok(key)
     }
 
-    /// The key of an agent.
     pub(super) fn agent_run_id(&mut self, agent: &Agent<'_>) -> Result<i64> {
         if let Some(key) = self.deferred.agents.get(agent) {
             return Ok(*key);

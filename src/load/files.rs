@@ -1,4 +1,4 @@
-//! The life of a `files` row: opened with its first batch, advanced with each, saved at every commit and at the end.
+//! The row of the current file: opened with its first batch, advanced by each, and saved at every commit and at the end.
 
 use super::copies::FileKey;
 use super::{Batch, FileVersion, Loader};
@@ -11,15 +11,15 @@ use crate::store::Store;
 use crate::timestamp;
 use std::sync::Arc;
 
-/// The file whose batches arrive.
+/// The current file.
 pub struct OpenFile {
     version: Arc<FileVersion>,
     row: File,
-    /// Whether an earlier run read a part of it, and what it said of the end is still there.
+    /// Whether the rows of its end, from an earlier run, have to be deleted.
     is_continued: bool,
-    /// Whether bytes of it were archived.
+    /// Whether this run archived bytes of it.
     is_read: bool,
-    /// Whether it was read to its end.
+    /// Whether the end was read.
     is_stamped: bool,
 }
 
@@ -44,7 +44,7 @@ const STAMP: &[&str] = &[
 ];
 
 impl OpenFile {
-    /// The columns that differ from those of the row in the database.
+    /// The columns to update.
     fn changed(&self) -> Vec<&'static str> {
         let mut columns = PROGRESS.to_vec();
         if self.is_read {
@@ -56,12 +56,11 @@ impl OpenFile {
         columns
     }
 
-    /// Its key.
     pub fn file_id(&self) -> i64 {
         self.row.file_id
     }
 
-    /// The session that the file is named for, if it is a session's own file.
+    /// The session, if it is a session's own file.
     pub fn host(&self) -> Option<&str> {
         let is_session = self.row.kind == Kind::Session.name();
         self.row.session_id.as_deref().filter(|_| is_session)
@@ -69,7 +68,7 @@ impl OpenFile {
 }
 
 impl<S: Store> Loader<S> {
-    /// Makes the file of a batch the open one. Returns whether it is as it was found.
+    /// Makes the file of a batch the current one. Returns false if another program has imported it since it was compared.
     pub(super) fn open_file(&mut self, batch: &Batch<'_>) -> Result<bool> {
         let version = &batch.file;
         if let Some(file) = &self.file
@@ -82,7 +81,7 @@ impl<S: Store> Loader<S> {
             return Ok(false);
         }
         let row = self.file_row(version)?;
-        // Whose file it is depends on it even when no line of it says so: its project, the session before it, its agents.
+        // The session of the file depends on it even if no line names the session: its project, the resumed session, its agents.
         self.deferred
             .touch_known_session(version.place.session_id.as_deref());
         self.file = Some(OpenFile {
@@ -143,8 +142,8 @@ impl<S: Store> Loader<S> {
         })
     }
 
-    /// Archives the chunk of a batch and notes how far it brings the open file. Returns the number of its first line; nothing
-    /// if the chunk does not continue what is archived.
+    /// Archives the chunk of a batch and advances the current file. Returns the number of its first line, or `None` if the chunk
+    /// does not continue the archived bytes.
     pub(super) fn advance_file(&mut self, batch: &mut Batch<'_>) -> Result<Option<i64>> {
         let file = self.file.as_mut().expect("it was opened");
         if let Some(chunk) = batch.chunk.take() {
@@ -185,20 +184,20 @@ impl<S: Store> Loader<S> {
         Ok(Some(first_line))
     }
 
-    /// The key and the path of the open file.
+    /// The key and the path of the current file.
     pub(super) fn open_file_name(&self) -> (i64, String) {
         let file = &self.file.as_ref().expect("it was opened").row;
         (file.file_id, file.path.clone())
     }
 
-    /// Saves the row of the open file, and the calls in it that have no result yet.
+    /// Saves the row of the current file, and the buffered calls.
     pub fn close_file(&mut self) -> Result<()> {
         self.save_file()?;
         self.file = None;
         self.flush_calls()
     }
 
-    /// Saves the row of the open file.
+    /// Saves the row of the current file.
     pub(super) fn save_file(&mut self) -> Result<()> {
         match &self.file {
             Some(file) => self.store.save_file(&file.row, &file.changed()),
@@ -206,7 +205,7 @@ impl<S: Store> Loader<S> {
         }
     }
 
-    /// Records a file that is not opened.
+    /// Records the size of a file that is not read.
     pub fn count_file(&mut self, version: &FileVersion) -> Result<()> {
         self.begin()?;
         if !self.store.is_as_found(version)? {
@@ -221,7 +220,7 @@ impl<S: Store> Loader<S> {
     }
 }
 
-/// Records what the file system said of a file that was read to its end.
+/// Sets the stat of a file whose end was read.
 fn stamp(row: &mut File, stat: &Stat, is_racy: bool) {
     row.modified_ns = stat.modified_ns;
     row.changed_ns = stat.changed_ns;
@@ -230,7 +229,7 @@ fn stamp(row: &mut File, stat: &Stat, is_racy: bool) {
     row.is_racy = is_racy;
 }
 
-/// The statements that take back what a file said that has grown since: its incomplete last line, or all of a document.
+/// The statements that delete outdated rows of a file that has grown: its incomplete last line, or all rows of a document.
 fn taken_back(reading: Reading) -> Vec<String> {
     match reading {
         Reading::Lines => vec![sql::DELETE_INCOMPLETE_TAIL.to_string()],

@@ -1,4 +1,4 @@
-//! A message -> its rows: the keys of what it names, its usage, its blocks with calls and results.
+//! Loads messages: keys of the rows they refer to, usage, blocks with calls and results.
 
 use super::{Buffers, Loader};
 use crate::error::Result;
@@ -26,7 +26,7 @@ impl<S: Store> Loader<S> {
         Ok(())
     }
 
-    /// Whether another line has the uuid of a message, or another block one of its calls.
+    /// Whether the uuid of a message or one of its calls is already loaded.
     fn has_known_ids(&mut self, rows: &MessageRows<'_>, buffers: &Buffers<'_>) -> Result<bool> {
         let mut calls = Vec::new();
         for call in rows.blocks.iter().filter_map(|rows| rows.tool_use.as_ref()) {
@@ -42,7 +42,7 @@ impl<S: Store> Loader<S> {
         Ok(self.store.find(Id::Message(&rows.message.uuid))?.is_some())
     }
 
-    /// Sets the keys of what a message names: its parents, as far as they are there, and its agent.
+    /// Sets the keys of a message's agent and of its parents that are loaded.
     pub(super) fn set_keys(&mut self, rows: &mut MessageRows<'_>) -> Result<()> {
         let message = &mut rows.message;
         message.parent_message_id = self.message_key(message.parent_uuid.as_deref())?;
@@ -64,7 +64,7 @@ impl<S: Store> Loader<S> {
         uuid.map_or(Ok(None), |uuid| self.store.find(Id::Message(uuid)))
     }
 
-    /// Inserts a new message, its usage, and what it tells of agents.
+    /// Inserts a new message with its usage, and records its evidence about agents.
     pub(super) fn add_message<'a>(
         &mut self,
         rows: &mut MessageRows<'a>,
@@ -83,7 +83,7 @@ impl<S: Store> Loader<S> {
         self.add_notices(rows)
     }
 
-    /// Inserts a message. A long one keeps none of its own strings meanwhile.
+    /// Inserts a message. Frees the strings of a long one early.
     fn insert_message(&mut self, message: &mut Message<'_>) -> Result<()> {
         const LONG: usize = 1 << 20;
         let is_long = |text: &Option<Text<'_>>| text.as_ref().is_some_and(|text| text.len() > LONG);
@@ -98,7 +98,7 @@ impl<S: Store> Loader<S> {
         })
     }
 
-    /// Adds what a message tells of agents and of tasks in the background.
+    /// Adds a message's links between agents and calls, and its notifications.
     pub(super) fn add_notices(&mut self, rows: &mut MessageRows<'_>) -> Result<()> {
         let message = &rows.message;
         self.deferred.link(
@@ -112,7 +112,7 @@ impl<S: Store> Loader<S> {
         Ok(())
     }
 
-    /// Inserts a block with its result. Its call waits for a result of its own.
+    /// Inserts a block with its result. Buffers its call until the result of the call arrives.
     fn add_block<'a>(
         &mut self,
         rows: &mut BlockRows<'a>,
@@ -126,7 +126,7 @@ impl<S: Store> Loader<S> {
         self.add_result(rows, message, &mut buffers.calls)
     }
 
-    /// Inserts a block. Its call and its result get its key.
+    /// Inserts a block, and sets its key in its call and its result.
     pub(super) fn insert_block(
         &mut self,
         rows: &mut BlockRows<'_>,

@@ -1,8 +1,8 @@
-//! Lines of usage -> API responses: which line gives the numbers of a response, and why the others are not counted.
+//! Decides which line gives the numbers of an API response, and why its other lines are not counted.
 //!
-//! A rule on the set of lines, so that the order of their arrival does not matter. The lines of most responses follow
-//! each other in one file: the response waits for them in memory, is judged, and is inserted with them. When a further line
-//! arrives later, the response is judged again at the commit.
+//! The rules are functions of the set of lines, so their order does not matter. Most responses have all their lines next to
+//! each other in one file: the response is buffered, judged, and inserted with its lines. If another line arrives later, the
+//! response is judged again at the commit.
 
 use super::Loader;
 use super::copies::{FileKey, reason_in_other_file};
@@ -15,21 +15,21 @@ use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// A line that carries the usage of a response.
+/// A line with the usage of a response.
 pub struct Line<'a> {
-    /// Its key; 0 if it is not written yet.
+    /// Its key; 0 before it is inserted.
     usage_line_id: i64,
     usage: UsageLine<'a>,
-    /// The version of Claude Code that its message names, as a number.
+    /// The version of Claude Code in its message, as a number.
     version: i64,
-    /// What tells its file from those of the other lines; nothing if all are of one file.
+    /// Its file; `None` if all lines are in one file.
     file: Option<Box<FileKey>>,
 }
 
-/// Responses that are not inserted yet.
+/// Buffered responses.
 #[derive(Default)]
 pub struct OpenResponses<'a> {
-    /// By their keys, in whose order they are inserted: that is the order of the table.
+    /// By key: they are inserted in the order of the table.
     open: BTreeMap<i64, NewResponse<'a>>,
     /// Their keys by their names.
     keys: HashMap<String, i64>,
@@ -39,17 +39,16 @@ pub struct OpenResponses<'a> {
     echoed_lines: usize,
 }
 
-/// At most this many responses wait for further lines at the end of a chunk. These mostly follow at once.
+/// At most this many responses stay buffered at the end of a chunk. Their other lines usually follow at once.
 const OPEN_RESPONSES: usize = 8;
 
 /// A response with more lines than this is inserted at the end of the chunk.
 const OPEN_LINES: usize = 256;
 
-/// At most this many lines that tell of agents wait for the lines of these.
+/// At most this many progress lines are buffered until the agent's own lines arrive.
 const ECHOED_LINES: usize = 8192;
 
 impl OpenResponses<'_> {
-    /// The same, borrowing nothing.
     pub fn into_owned(self) -> OpenResponses<'static> {
         let own = |(key, response): (i64, NewResponse<'_>)| (key, response.into_owned());
         OpenResponses {
@@ -126,7 +125,7 @@ impl<S: Store> Loader<S> {
         Ok(Some(key))
     }
 
-    /// Gives a response its key.
+    /// Assigns the key of a response.
     fn open_response<'a>(
         &mut self,
         response: NewResponse<'a>,
@@ -141,7 +140,7 @@ impl<S: Store> Loader<S> {
         key
     }
 
-    /// Inserts the responses that have waited long enough, at the end of a chunk.
+    /// Inserts the oldest buffered responses at the end of a chunk.
     pub(super) fn insert_finished_responses(
         &mut self,
         responses: &mut OpenResponses<'_>,
@@ -154,7 +153,7 @@ impl<S: Store> Loader<S> {
         self.insert_responses(responses, if is_long { 0 } else { OPEN_RESPONSES })
     }
 
-    /// Inserts all responses, also those that only parents have told of.
+    /// Inserts all buffered responses, including those with only progress lines.
     pub(super) fn flush_responses(&mut self) -> Result<()> {
         let mut responses = std::mem::take(&mut self.buffers.responses);
         self.insert_all_responses(&mut responses)
@@ -168,7 +167,7 @@ impl<S: Store> Loader<S> {
         self.insert_responses(responses, 0)
     }
 
-    /// Inserts responses with their lines, but for the last ones.
+    /// Inserts responses with their lines, except the last ones.
     fn insert_responses(&mut self, responses: &mut OpenResponses<'_>, left: usize) -> Result<()> {
         while responses.open.len() > left
             && let Some((key, response)) = responses.open.pop_first()
@@ -183,7 +182,7 @@ impl<S: Store> Loader<S> {
     }
 }
 
-/// A response that is not in the database yet, with the lines it has so far.
+/// A buffered response with its lines so far.
 struct NewResponse<'a> {
     api_message_id: Text<'a>,
     id_scope: Text<'a>,
@@ -191,17 +190,16 @@ struct NewResponse<'a> {
 }
 
 impl<'a> NewResponse<'a> {
-    /// A response without lines.
     fn new(api_message_id: Text<'a>, id_scope: Text<'a>) -> NewResponse<'a> {
         NewResponse {
             api_message_id,
             id_scope,
-            // Most have one line or two.
+            // Most responses have one or two lines.
             lines: Vec::with_capacity(2),
         }
     }
 
-    /// Adds a line of a message of a version of Claude Code.
+    /// Adds a line; `version` is that of its message.
     fn add(&mut self, usage: UsageLine<'a>, version: Option<&str>) {
         self.lines.push(Line {
             usage_line_id: 0,
@@ -211,7 +209,6 @@ impl<'a> NewResponse<'a> {
         });
     }
 
-    /// The same, borrowing nothing.
     fn into_owned(self) -> NewResponse<'static> {
         let own = |line: Line<'a>| Line {
             usage: line.usage.into_owned(),
@@ -224,7 +221,7 @@ impl<'a> NewResponse<'a> {
         }
     }
 
-    /// Inserts it with its lines. Returns whether it has to be derived again at the commit, for what else it tells.
+    /// Inserts it with its lines. Returns whether the commit must derive it again.
     fn insert(
         mut self,
         api_response_id: i64,
@@ -263,7 +260,7 @@ impl<'a> NewResponse<'a> {
     }
 }
 
-/// Whether a line may tell of advisors, or name further models. What it says in detail is read by sql/derive.
+/// Whether a line may have advisors or further models, which sql/derive reads.
 fn tells_of_others(usage: &UsageLine<'_>) -> bool {
     let json = usage.extra_json.as_deref().unwrap_or_default();
     json.contains("iterations")
@@ -272,7 +269,7 @@ fn tells_of_others(usage: &UsageLine<'_>) -> bool {
             .any(|part| json.contains(part))
 }
 
-/// Judges all responses that were touched.
+/// Judges all touched responses.
 pub fn judge_touched(connection: &Connection) -> Result<()> {
     let inserter = Inserter::new(connection);
     let mut touched = connection.prepare(sql::FIND_TOUCHED_RESPONSES)?;
@@ -308,7 +305,7 @@ pub fn judge_touched(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether a line is counted, and why not.
+/// Whether a line is counted, or why not.
 type Verdict = (bool, Option<String>);
 
 impl Line<'_> {
@@ -317,7 +314,7 @@ impl Line<'_> {
         (self.usage.is_counted, reason.map(str::to_string))
     }
 
-    /// The path of its file, whichever version of it that is.
+    /// Its file, in any version.
     fn path(&self) -> Option<[&str; 3]> {
         let file = self.file.as_deref()?;
         Some([&file.machine_id, &file.root_path, &file.path])
@@ -374,7 +371,7 @@ fn number_of(version: Option<&str>) -> i64 {
     version.and_then(version_number).unwrap_or(0)
 }
 
-/// The columns of a row, one after the other: to look for each by its name takes longer than to read it.
+/// Iterates over the columns of a row: a lookup by name takes longer than reading the value.
 struct Columns<'r> {
     row: &'r Row<'r>,
     read: usize,
@@ -391,12 +388,12 @@ impl Columns<'_> {
     }
 }
 
-/// Puts the line that is counted first.
+/// Moves the counted line to the front.
 fn sort(lines: &mut [Line<'_>]) {
     lines.sort_by(|a, b| counting_order(a).cmp(&counting_order(b)));
 }
 
-/// What its lines, the counted one first, say of a response.
+/// Sets the columns of a response from its lines, the counted one first.
 fn judge<'l>(lines: &'l [Line<'_>]) -> ApiResponse<'l> {
     let mut response = ApiResponse {
         kind: "message",
@@ -440,7 +437,7 @@ fn borrowed<'a>(text: &'a Option<Text<'_>>) -> Option<Text<'a>> {
     text.as_deref().map(Text::Borrowed)
 }
 
-/// Says of each line, the counted one first, whether it is counted, and why not.
+/// Sets for each line, the counted one first, whether it is counted, or why not.
 fn pass_verdicts(lines: &mut [Line<'_>], id_scope: &str) {
     let Some((counted, others)) = lines.split_first_mut() else {
         return;
@@ -453,7 +450,7 @@ fn pass_verdicts(lines: &mut [Line<'_>], id_scope: &str) {
     }
 }
 
-/// The line that is counted comes first.
+/// Orders the counted line first.
 fn counting_order(line: &Line<'_>) -> impl Ord {
     let usage = &line.usage;
     let input = [
@@ -462,17 +459,17 @@ fn counting_order(line: &Line<'_>) -> impl Ord {
         usage.cache_read_tokens,
     ];
     (
-        usage.is_sidechain, // a replay in a sidechain never wins over the conversation itself
+        usage.is_sidechain, // a replay in a sidechain never wins over the conversation
         Reverse(usage.output_tokens.unwrap_or(-1)), // early lines have a placeholder
         Reverse(input.into_iter().flatten().map(i128::from).sum::<i128>()),
-        usage.is_progress, // the agent's own line before what its parent saw of it
+        usage.is_progress, // the agent's own line before a progress record of its parent
         usage.speed.is_none(), // early lines of some versions lack it
         Reverse((usage.line_number, usage.byte_offset)),
         &line.file,
     )
 }
 
-/// The earliest line comes first.
+/// Orders the earliest line first.
 fn age_order(line: &Line<'_>) -> impl Ord {
     let usage = &line.usage;
     (
@@ -484,7 +481,7 @@ fn age_order(line: &Line<'_>) -> impl Ord {
     )
 }
 
-/// The characters of all lines in the file of the counted one; copies elsewhere say the same again.
+/// The characters of all lines in the file of the counted one; lines in other files are copies.
 fn visible_chars(counted: &UsageLine<'_>, lines: &[Line<'_>]) -> Option<i64> {
     let mut chars: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
     for usage in lines.iter().map(|line| &line.usage) {
@@ -499,7 +496,7 @@ fn visible_chars(counted: &UsageLine<'_>, lines: &[Line<'_>]) -> Option<i64> {
     (!chars.is_empty()).then(|| chars.values().sum())
 }
 
-/// How far the output can be trusted.
+/// The reliability of the output tokens.
 fn judge_quality(response: &mut ApiResponse<'_>, version: i64) {
     let visible = response.visible_char_count.unwrap_or(0);
     let output = response.output_tokens.unwrap_or(0);
@@ -512,7 +509,7 @@ fn judge_quality(response: &mut ApiResponse<'_>, version: i64) {
     } else {
         "final"
     };
-    // From about 2.1.100 on thinking is no longer written down, and the text tells too little.
+    // From about 2.1.100 on, thinking is not recorded, so the text is no estimate of the output.
     let is_estimated = quality != "final" && version < 2_001_100;
     response.usage_quality = Some(quality);
     response.estimated_output_tokens = is_estimated.then_some((visible * 10 + 33) / 34);

@@ -1,7 +1,7 @@
-//! Tool calls that stand in more than one message.
+//! Tool calls that several messages contain.
 //!
-//! A fork that gives new uuids repeats the calls with their ids. A call is one row of `tool_uses`; it belongs to the
-//! message outside a sidechain, then the earliest, then the smallest uuid. The other blocks keep the call as JSON.
+//! A fork that assigns new uuids repeats calls with their ids. A call is one row of `tool_uses` and belongs to the message
+//! outside a sidechain, then the earliest, then the smallest uuid. The other blocks keep the call as JSON.
 
 use crate::database::statements as sql;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::rows::{Insert as _, ToolUse};
 use crate::store::Statements;
 use rusqlite::OptionalExtension;
 
-/// The calls that a message holds, its own and those it repeats.
+/// The calls in a message: its own and those it repeats.
 pub fn of_message(store: &Statements<'_>, message_id: i64) -> Result<Vec<String>> {
     let mut statement = store
         .connection
@@ -19,7 +19,7 @@ pub fn of_message(store: &Statements<'_>, message_id: i64) -> Result<Vec<String>
     Ok(calls.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Adds a block with a call that another message has already.
+/// Adds a block with a call that another message contains.
 pub fn add_copy(
     store: &mut Statements<'_>,
     call: &ToolUse<'_>,
@@ -39,7 +39,7 @@ pub fn add_copy(
     settle(store, &call.tool_use_id)
 }
 
-/// Gives a call to the message it belongs to, after messages that hold it have changed.
+/// Assigns a call to a message, after a change of the messages that contain it.
 pub fn settle(store: &mut Statements<'_>, tool_use_id: &str) -> Result<()> {
     let owner: Option<i64> = store
         .connection

@@ -1,4 +1,4 @@
-//! Names that this version does not know: how often they occur, with the first example by file and line.
+//! Counts unknown names, with the first example by file and line.
 
 use super::copies::FileKey;
 use crate::database::{lower_version, statements as sql};
@@ -8,7 +8,6 @@ use crate::store::Statements;
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeMap;
 
-/// Unknown names by level and name.
 #[derive(Default)]
 pub struct UnknownKinds {
     kinds: BTreeMap<(&'static str, String), FoundKind>,
@@ -23,7 +22,7 @@ struct FoundKind {
 }
 
 impl UnknownKinds {
-    /// Adds what was found in lines of a file.
+    /// Adds the unknown names of a batch.
     pub fn add(&mut self, found: &[UnknownKind], file_id: i64, file: &FileKey, first_line: i64) {
         for kind in found {
             let line_number = kind.line_number + first_line;
@@ -48,7 +47,7 @@ impl UnknownKinds {
         }
     }
 
-    /// Adds them to those of the database.
+    /// Merges them into the table.
     pub fn flush(&self, store: &Statements<'_>) -> Result<()> {
         for ((level, name), kind) in &self.kinds {
             let known: Option<(Option<String>, i64, i64)> = store

@@ -1,4 +1,4 @@
-//! Integer keys by the ids that lines use: uuids of messages, API ids of responses and calls.
+//! Maps the ids in lines to integer keys: uuids of messages, API ids of responses, ids of calls.
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::sync::LazyLock;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// At most this many ids are kept where the database can be asked instead: some 32 MB.
+/// Limit for stores that can look up ids in the database instead: about 32 MB.
 const LIMIT: usize = 900_000;
 
 /// A map from the 128 bits of an id to a key.
@@ -16,23 +16,20 @@ pub struct IdMap {
 }
 
 impl IdMap {
-    /// The key of an id.
     pub fn get(&self, id: &str) -> Option<i64> {
         self.keys.get(&bits(id)).copied().map(i64::from)
     }
 
-    /// Sets the key of an id.
     pub fn insert(&mut self, id: &str, key: i64) {
         let key = u32::try_from(key).expect("fewer rows than 2^32");
         self.keys.insert(bits(id), key);
     }
 
-    /// Whether the map holds as many ids as it should.
+    /// Whether the limit is reached.
     pub fn is_full(&self) -> bool {
         self.keys.len() >= LIMIT
     }
 
-    /// Removes all ids.
     pub fn clear(&mut self) {
         *self = IdMap::default();
     }
@@ -40,7 +37,7 @@ impl IdMap {
 
 /// The bits of a uuid; of any other id a hash of 128 bits, which does not collide in practice.
 fn bits(id: &str) -> [u32; 4] {
-    /// Differs from run to run, so that nobody can prepare ids that collide.
+    /// Random, so that nobody can prepare ids that collide.
     static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::default().hash_one(0));
     let bits = uuid_bits(id).unwrap_or_else(|| {
         let hash = xxh3_128_with_seed(id.as_bytes(), *SEED);

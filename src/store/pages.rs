@@ -1,7 +1,7 @@
-//! A new database, filled page by page without SQLite.
+//! Fills a new database page by page, without SQLite.
 //!
-//! Nothing can be read back while it is filled, so the ids that later lines refer to are kept in maps. The maps are
-//! complete: a miss means that the id is new.
+//! Rows cannot be read back, so maps hold the ids that later lines refer to. The maps are complete: a miss means that the id
+//! is new.
 
 use super::id_map::IdMap;
 use super::{Id, LastKeys, Store};
@@ -21,12 +21,12 @@ pub struct Pages {
     messages: IdMap,
     responses: IdMap,
     calls: IdMap,
-    /// The last message, by its uuid: mostly the parent of the next.
+    /// The uuid and key of the last message, which is usually the parent of the next.
     last_message: (String, i64),
 }
 
 impl Pages {
-    /// Takes a new database that has nothing but its homes.
+    /// Takes a new database in which only `sources` has rows.
     pub fn new(connection: Connection, path: &Path) -> Result<Pages> {
         Ok(Pages {
             path: path.to_path_buf(),
@@ -38,7 +38,7 @@ impl Pages {
         })
     }
 
-    /// Writes what is buffered and the indexes. Then the file is a database again.
+    /// Writes the buffered pages and the indexes, which completes the database file.
     pub fn finish(self, pipeline: &Pipeline) -> Result<()> {
         let finished = self.file.finish(pipeline.threads());
         finished.map_err(Error::bulk(&self.path))
@@ -53,7 +53,7 @@ impl Insert for Pages {
 }
 
 impl Store for Pages {
-    /// All of a new database is one transaction: nobody else knows of it.
+    /// A new database needs no transaction, because nothing else can open it.
     fn begin(&mut self) -> Result<Option<LastKeys>> {
         Ok(None)
     }
@@ -66,7 +66,7 @@ impl Store for Pages {
             Id::Message(uuid) => self.messages.get(uuid),
             Id::Response(id) => self.responses.get(id),
             Id::Call(id) => self.calls.get(id),
-            // The loader remembers all of its run, and there is nothing else.
+            // The loader itself remembers those of its run, and there are no others.
             Id::Project(_) | Id::Agent(..) => None,
         })
     }
@@ -101,7 +101,7 @@ impl Store for Pages {
         self.insert(file)
     }
 
-    /// No file of a new database said anything before.
+    /// A new database has no outdated rows.
     fn take_back(&mut self, _statement: &str, _file_id: i64) -> Result<()> {
         Ok(())
     }

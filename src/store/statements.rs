@@ -1,4 +1,4 @@
-//! An existing database, written through SQLite in transactions.
+//! Writes to an existing database through SQLite, in transactions.
 
 use super::id_map::IdMap;
 use super::{Id, LastKeys, Store};
@@ -10,7 +10,7 @@ use crate::rows::{AgentLink, ArchiveChunk, File, Insert, Row};
 use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
 
-/// Inserts rows by statements.
+/// Inserts rows with statements.
 pub struct Statements<'c> {
     /// For statements that the loader runs itself.
     pub connection: &'c Connection,
@@ -18,19 +18,18 @@ pub struct Statements<'c> {
     /// Changes when another connection writes.
     data_version: i64,
     inserter: Inserter<'c>,
-    /// Messages of this run, among which most parents are found.
+    /// The messages of this run, which include most parents.
     messages: IdMap,
-    /// Whether there are no other messages.
+    /// Whether the database has no other messages.
     has_all_messages: bool,
-    /// Responses of the last lines.
+    /// Recent responses.
     responses: HashMap<String, i64>,
 }
 
-/// The lines of a response are close to each other: at most this many are kept at hand.
+/// At most this many responses are cached, because the lines of a response are close together.
 const RESPONSES: usize = 4096;
 
 impl<'c> Statements<'c> {
-    /// A store for a connection.
     pub fn new(connection: &'c Connection) -> Result<Self> {
         let mut store = Statements {
             connection,
@@ -45,12 +44,11 @@ impl<'c> Statements<'c> {
         Ok(store)
     }
 
-    /// Whether a transaction is open.
     pub fn is_open(&self) -> bool {
         self.transaction.is_some()
     }
 
-    /// Commits the transaction, if one is open.
+    /// Commits the transaction if one is open.
     pub fn commit(&mut self) -> Result<()> {
         match self.transaction.take() {
             Some(transaction) => Ok(transaction.commit()?),
@@ -63,20 +61,20 @@ impl<'c> Statements<'c> {
         Ok(statement.query_row([], |row| row.get(0))?)
     }
 
-    /// Takes the current version as known: nobody else has written.
+    /// Accepts the changes of this connection, so that only those of others count.
     pub fn accept_data_version(&mut self) -> Result<()> {
         self.data_version = self.read_data_version()?;
         Ok(())
     }
 
-    /// Reads the keys that are taken, and forgets the ids it knew. From now on what changes is noted.
+    /// Reads the largest keys, and clears the cached ids. Triggers record all later changes.
     pub fn read_keys(&mut self) -> Result<LastKeys> {
         self.connection.execute_batch(sql::CREATE_TOUCHED)?;
         let keys = self.last_keys()?;
         self.messages.clear();
         self.responses.clear();
         self.has_all_messages = keys.message == 0;
-        // Of an empty database everything is counted at the end.
+        // In an empty database every row is new, so changes need not be recorded.
         if !self.has_all_messages {
             self.connection.execute_batch(sql::NOTE_CHANGES)?;
         }
@@ -89,7 +87,7 @@ impl<'c> Statements<'c> {
         self.last_keys()
     }
 
-    /// The keys that are taken.
+    /// The largest keys.
     fn last_keys(&self) -> Result<LastKeys> {
         let mut statement = self.connection.prepare_cached(sql::LAST_KEYS)?;
         Ok(statement.query_row([], |row| {
@@ -107,7 +105,7 @@ impl<'c> Statements<'c> {
         })?)
     }
 
-    /// Runs a statement that returns nothing.
+    /// Runs a statement that returns no rows.
     pub fn execute(&self, statement: &str, parameters: impl Params) -> Result<usize> {
         Ok(self
             .connection
@@ -115,12 +113,12 @@ impl<'c> Statements<'c> {
             .execute(parameters)?)
     }
 
-    /// Inserts a link, if it is not there.
+    /// Inserts a link unless it exists.
     pub fn insert_link(&self, link: &AgentLink) -> Result<()> {
         self.inserter.insert(link).map(drop)
     }
 
-    /// Puts a row in place of the one with the same key.
+    /// Replaces the row with the same key.
     pub fn replace<R: Row>(&self, row: &R) -> Result<()> {
         self.inserter.replace(row)
     }
@@ -144,7 +142,7 @@ impl Store for Statements<'_> {
         }
         let begun = Transaction::new_unchecked(self.connection, TransactionBehavior::Immediate)?;
         self.transaction = Some(begun);
-        // The lock keeps other syncs away; on a disk that has no locks, this does.
+        // The lock prevents concurrent syncs; this covers file systems without locks.
         let data_version = self.read_data_version()?;
         if data_version == self.data_version {
             return Ok(None);
@@ -202,7 +200,7 @@ impl Store for Statements<'_> {
 
     fn is_as_found(&mut self, version: &FileVersion) -> Result<bool> {
         match version.file_id {
-            // What comes from the archive itself is in one transaction with it.
+            // Bytes from the archive are read in the same transaction.
             Some(_) if version.stat.is_none() => Ok(true),
             Some(file_id) => {
                 let mut find = self.connection.prepare_cached(sql::FIND_ARCHIVED_BYTES)?;
