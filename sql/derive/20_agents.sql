@@ -168,7 +168,7 @@ unlinked_calls as (
     left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
     where tool_uses.name in ('Task', 'Agent')
         and agent_calls.tool_use_id is null
-        and length(tool_uses.input_json) <= 1000000 -- SQLite's JSON functions need a multiple of this in memory
+        and length(tool_uses.input_json) <= (select json_characters from _limits)
         and json_type(tool_uses.input_json, '$.prompt') = 'text'
 )
 

@@ -1,6 +1,6 @@
 -- Match lines of history.jsonl to messages: same session and same text (up to 1,000,000 characters), else same time.
 create temp table open_prompts as
-select history_prompt_id, session_id, trim(substr(display, 1, 1000000)) as display, prompted_at
+select history_prompt_id, session_id, trim(substr(display, 1, (select text_characters from _limits))) as display, prompted_at
 from history_prompts
 where match_kind is null
     or session_id in (select session_id from touched_sessions);
@@ -8,7 +8,10 @@ where match_kind is null
 create temp table said_prompts as
 select
     messages.message_id, messages.session_id, messages.uuid, messages.sent_at, messages.prompt_kind,
-    trim(substr(iif(messages.prompt_kind = 'bash_command', '!', '') || _message_texts.text, 1, 1000000)) as said
+    trim(substr(
+        iif(messages.prompt_kind = 'bash_command', '!', '') || _message_texts.text,
+        1, (select text_characters from _limits)
+    )) as said
 from (select distinct session_id from open_prompts) as asked
 cross join messages indexed by messages_by_prompt using (session_id)
 cross join _message_texts using (message_id)

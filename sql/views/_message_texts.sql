@@ -6,12 +6,12 @@ select
     substr(coalesce(messages.prompt_text, (
         select group_concat(text, char(10))
         from (
-            select substr(content_blocks.text, 1, 1000000) as text
+            select substr(content_blocks.text, 1, (select text_characters from _limits)) as text
             from content_blocks
             where content_blocks.message_id = messages.message_id
                 and content_blocks.type = 'text'
                 and content_blocks.part_number = 0
             order by content_blocks.position
         )
-    )), 1, 1000000) as text
+    )), 1, (select text_characters from _limits)) as text
 from messages;

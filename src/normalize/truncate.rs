@@ -1,5 +1,5 @@
 //! Truncates strings for columns that repeat what another column has, so that a line of hundreds of megabytes is not copied
-//! many times. The SQL scripts use the same limit.
+//! many times. The view `_limits` has the same limit for SQL.
 
 use std::borrow::Cow;
 
@@ -61,6 +61,15 @@ mod tests {
         assert_eq!(truncate(Cow::Owned(text.clone())), truncate_str(&text));
         assert_eq!(truncate_str(&text[2..]), &text[2..]);
         assert_eq!(truncate_str("short"), "short");
+    }
+
+    #[test]
+    fn sql_has_the_same_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = crate::database::create(&folder.path().join("test.db")).unwrap();
+        let query = "select text_characters from _limits";
+        let limit: i64 = connection.query_row(query, [], |row| row.get(0)).unwrap();
+        assert_eq!(limit, MAX_CHARS as i64);
     }
 
     #[test]
