@@ -1,12 +1,12 @@
-"""Writes an invented Claude home of a given size with the shapes of real ones.
+"""Generates a Claude home of a given size that resembles real ones.
 
 Usage: python3 tests/bench/generate.py FOLDER [--size 1G] [--files 2000] [--seed 1]
 
-The mix of lines and their lengths follow real transcripts (measured on 142 MB of published ones): half of the bytes
-are tool results and a `toolUseResult` that repeats them with the whole file, a third of the lines is progress, a response is
-written on two lines, texts compress seven times with `zstd -1`. A quarter of the files are sessions, the rest agents;
-some sessions begin with the lines of an earlier one; one is 37 MB long; a few lines are damaged. All words are invented,
-and their frequencies are those of a language. The same arguments give the same bytes.
+The types and lengths of lines follow 142 MB of published transcripts: half of the bytes are tool results and a
+`toolUseResult` that repeats them with the whole file, a third of the lines is progress, a response has two lines, and text
+compresses to a seventh with `zstd -1`. A quarter of the files are sessions, the rest agents; some sessions start with the
+lines of an earlier one; one has 37 MB; a few lines are damaged. Words are random, with the frequencies of a natural
+language. The same arguments give the same bytes.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def size(text):
 
 
 def generate(folder, total, files, seed=1):
-    """Writes the home, anew. Its sessions are independent of each other, so that they can be written side by side."""
+    """Writes the home from scratch. Its sessions are independent, so they can be written in parallel."""
     shutil.rmtree(folder, ignore_errors=True)
     random_ = random.Random(seed)
     sessions = max(1, files // 4)
@@ -63,7 +63,7 @@ def generate(folder, total, files, seed=1):
 
 
 def spread(random_, groups, items):
-    """So many items in groups of very different sizes."""
+    """Splits a number of items into groups of very different sizes."""
     counts = [0] * groups
     for _ in range(items):
         few = int(random_.paretovariate(0.9)) - 1
@@ -79,7 +79,7 @@ def dump(record):
 
 
 class Language:
-    """Invented words, of which a few are frequent and most are rare, as in every language."""
+    """Random words: a few are frequent and most are rare, as in every language."""
 
     def __init__(self, seed, count=24_000):
         random_ = random.Random(f"language {seed}")
@@ -98,7 +98,7 @@ class Language:
         return random_.choices(self.words, cum_weights=self.weights, k=count)
 
     def prose(self, random_, count):
-        """So many words, in sentences and paragraphs."""
+        """A number of words, in sentences and paragraphs."""
         words = self.some(random_, count)
         start = 0
         while start < count:
@@ -110,7 +110,7 @@ class Language:
 
 
 class Project:
-    """A project: its files, and what its commands print."""
+    """A project: its files and the output of its commands."""
 
     def __init__(self, language, seed, number):
         random_ = random.Random(f"project {seed} {number}")
@@ -144,7 +144,7 @@ class Project:
         return f"{self.path}/src/{name(self.names)}/{name(self.names)}.rs", lines
 
     def output(self, random_, count):
-        """What a command prints."""
+        """The output of a command."""
         clock = random_.randint(0, 80_000)
         lines = []
         for text in random_.choices(self.logs, k=count):
@@ -175,7 +175,7 @@ def write_session(plan):
 
 
 class Session:
-    """The lines of one session: what the person, the model and its tools say in turn."""
+    """The lines of one session: prompts, responses and tool results in turn."""
 
     def __init__(self, folder, seed, number, language, project):
         self.random = random.Random(f"session {seed} {number}")
@@ -222,13 +222,13 @@ class Session:
             self.resume()
 
     def resume(self):
-        """A second file that begins with the lines of the first, as resuming and forking leave it."""
+        """A second file that starts with the lines of the first, as after a resume or fork."""
         new = self.uuid()
         copied = [line.replace(self.id, new) for line in self.lines[: len(self.lines) // 3]]
         (self.folder / f"{new}.jsonl").write_text("".join(copied))
 
     def spawn(self, total):
-        """An agent: a call, the agent's own file, echoes of it, and the answer."""
+        """An agent: a call, the agent's own file, progress records of it, and the result."""
         prompt = self.language.prose(self.random, 160)
         call = self.call("Task", {"description": " ".join(self.language.some(self.random, 4)), "prompt": prompt,
                                   "subagent_type": "general-purpose"})
@@ -252,7 +252,7 @@ class Session:
             "totalToolUseCount": self.random.randint(1, 40)}, content=[{"type": "text", "text": text}])
 
     def echo(self, line, call, agent, prompt):
-        """A line of an agent as its parent saw it go by."""
+        """A line of an agent in a progress record of its parent."""
         if "message" not in line:
             return
         echoed = {key: line[key] for key in ("type", "timestamp", "message", "requestId", "uuid") if key in line}
@@ -263,7 +263,7 @@ class Session:
     # --- the conversation
 
     def turn(self):
-        """What the person asks, and the steps until the model is done."""
+        """A prompt, and the steps until the model is done."""
         text = self.random.choice(("continue", "go on", "yes")) if self.random.random() < 0.2 else self.language.prose(
             self.random, max(4, int(self.random.lognormvariate(3.4, 1.0))))
         self.prompts.append({"display": text, "pastedContents": {}, "timestamp": self.clock, "project": self.project.path,
@@ -284,7 +284,7 @@ class Session:
         self.put({"type": "system", "subtype": "turn_duration", "durationMs": self.random.randint(2_000, 600_000), "isMeta": False})
 
     def step(self):
-        """A response with a tool call, the hooks around it, and the answer of the tool."""
+        """A response with a tool call, its hooks, and the result."""
         if self.random.random() < 0.35:
             self.answer([{"type": "thinking", "thinking": self.prose(4.1), "signature": base64.b64encode(
                 self.random.randbytes(self.random.randint(200, 1500))).decode()}], None)

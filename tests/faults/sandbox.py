@@ -1,6 +1,6 @@
-"""An invented home, the program to run on it, and the questions that a harness asks after a fault.
+"""A generated home, the program to run on it, and the checks after a fault.
 
-The program is target/release/cc-etl, or what CC_ETL names.
+The program is target/release/cc-etl, or CC_ETL.
 """
 
 import datetime
@@ -19,7 +19,7 @@ PROGRAM = os.environ.get("CC_ETL", str(REPOSITORY / "target/release/cc-etl"))
 
 
 def folder(name):
-    """A folder of its own: in memory where there is such a place, since a fault is the same there."""
+    """A new folder, in memory if possible, because faults are the same there."""
     place = "/dev/shm" if os.path.isdir("/dev/shm") else None
     return pathlib.Path(tempfile.mkdtemp(prefix=f"cc-etl-{name}-", dir=place))
 
@@ -29,7 +29,7 @@ def session_id(number):
 
 
 def record(generator, session, number, sidechain=False):
-    """A line of a transcript: prompts, answers with usage, calls and their results."""
+    """A line of a transcript: prompts, responses with usage, calls and their results."""
     uuid = f"{session[:8]}-{number:06d}{'-a' if sidechain else ''}"
     common = {
         "parentUuid": f"{session[:8]}-{number - 1:06d}" if number else None,
@@ -83,7 +83,7 @@ def answer(generator, uuid, content):
 
 
 def make_home(home, files=12, lines=30, seed=1):
-    """A home of so many files: sessions, one of them with an agent, the history; and some damage in one."""
+    """A home with a number of files: sessions, one with an agent, the history, and a damaged file."""
     generator = random.Random(seed)
     projects = home / "projects/-w"
     projects.mkdir(parents=True)
@@ -102,7 +102,7 @@ def make_home(home, files=12, lines=30, seed=1):
 
 
 def grow_home(home, lines=30, seed=2):
-    """What happens between two syncs: files grow, one is rewritten, one goes, one comes."""
+    """Changes between two syncs: files grow, one is rewritten, one is deleted, one is new."""
     generator = random.Random(seed)
     transcripts = sorted((home / "projects/-w").glob("*.jsonl"))
     for number, path in enumerate(transcripts):
@@ -116,7 +116,7 @@ def grow_home(home, lines=30, seed=2):
                 file.writelines(record(generator, session, line) for line in range(lines + 1, 2 * lines))
     session = session_id(99)
     content = "".join(record(generator, session, line) for line in range(lines))
-    # The last line is still being written.
+    # The last line is incomplete.
     (home / "projects/-w" / f"{session}.jsonl").write_text(content + '{"parentUuid":null,"uuid":"unfin')
 
 
@@ -140,7 +140,7 @@ def content_hash(database):
 
 
 def damage(database):
-    """What `check` finds wrong; nothing if the database is whole, or is not there."""
+    """The findings of `check`; empty if the database is intact or does not exist."""
     if not os.path.exists(database):
         return None
     result = run("check", "--quiet", database=database)
@@ -148,7 +148,7 @@ def damage(database):
 
 
 def sums(database):
-    """What can only grow: rows of messages and their copies, and archived bytes by file version."""
+    """Facts that can only grow: rows of messages and copies, and archived bytes by file version."""
     if not os.path.exists(database):
         return {}
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
@@ -161,12 +161,12 @@ def sums(database):
 
 
 def lost(before, after):
-    """What was there before and is not, or is less."""
+    """The facts that are missing or smaller than before."""
     return [name for name, amount in before.items() if after.get(name, -1) < amount]
 
 
 def copy_database(source, target):
-    """Copies a database that nobody has open, with its journal."""
+    """Copies a database that is not open, with its journal."""
     for suffix in ["", "-wal", "-shm", ".lock", ".building", ".building-wal", ".building-shm"]:
         left = pathlib.Path(f"{target}{suffix}")
         left.unlink(missing_ok=True)
