@@ -1,9 +1,12 @@
 //! `cc-etl sync`: imports what is new in Claude homes.
 
+mod homes;
+mod target;
+
 use super::{database_path, print, rebuild, warn};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, DEMO_HOME, SCHEMA_VERSION, Wait, statements as sql};
-use crate::discover::{self, Discovery, SourceFile};
+use crate::database::{self, Wait, statements as sql};
+use crate::discover::{Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
 use crate::failures::Failures;
 use crate::file_diff::{ChangedFile, Changes, KnownFiles};
@@ -16,15 +19,15 @@ use crate::stop::Stop;
 use crate::store::Statements;
 use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
+use homes::{Home, homes, roots};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
-use std::fs::{self, File, FileTimes};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant, UNIX_EPOCH};
-use tempfile::{TempDir, TempPath};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+use target::Target;
 
 /// Discovers, compares, imports, reports.
 pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
@@ -426,107 +429,6 @@ fn count_rejected(connection: &Connection) -> Result<i64> {
     Ok(connection.query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?)
 }
 
-/// A home to be read, and what was found in it.
-struct Home {
-    root: PathBuf,
-    /// The name of the home in the database.
-    name: String,
-    found: Discovery,
-    /// Whether all of it was looked at.
-    is_complete: bool,
-    /// Holds the demo while it is read.
-    _folder: Option<TempDir>,
-}
-
-/// Where to look. Nothing is locked or created before it is known that there is something.
-fn roots(global: &Global, arguments: &SyncArguments) -> Result<Vec<PathBuf>> {
-    if global.demo {
-        return Ok(Vec::new());
-    }
-    if let Some(transcript) = &arguments.file {
-        return Ok(vec![discover::home_of(transcript)?]);
-    }
-    let roots = match arguments.source.is_empty() {
-        true => discover::default_homes()?,
-        false => arguments.source.clone(),
-    };
-    roots.iter().try_for_each(|root| discover::expect(root))?;
-    Ok(roots)
-}
-
-fn homes(global: &Global, arguments: &SyncArguments, roots: &[PathBuf]) -> Result<Vec<Home>> {
-    if global.demo {
-        return Ok(vec![demo_home()?]);
-    }
-    let mut homes: Vec<Home> = Vec::new();
-    for root in roots {
-        let home = match &arguments.file {
-            Some(transcript) => Home::new(root, discover::discover_file(root, transcript)?, false)?,
-            None => Home::new(root, discover::discover(root)?, true)?,
-        };
-        // The same home under two names is one.
-        if !homes.iter().any(|other| other.root == home.root) {
-            homes.push(home);
-        }
-    }
-    Ok(homes)
-}
-
-impl Home {
-    fn new(root: &Path, found: Discovery, is_complete: bool) -> Result<Home> {
-        let root = fs::canonicalize(root).map_err(Error::io(root))?;
-        Ok(Home {
-            name: plain_path(&root.display().to_string()),
-            root,
-            found,
-            is_complete,
-            _folder: None,
-        })
-    }
-}
-
-/// A path as people write it: on Windows a real path begins with `\\?\`.
-fn plain_path(path: &str) -> String {
-    match path.strip_prefix(r"\\?\") {
-        Some(rest) if rest.get(1..2) == Some(":") => rest.to_string(),
-        Some(rest) => rest
-            .strip_prefix(r"UNC\")
-            .map_or(path.to_string(), |share| format!(r"\\{share}")),
-        None => path.to_string(),
-    }
-}
-
-/// When the invented home was left: 2026-10-28 12:00 UTC.
-const DEMO_TIME: Duration = Duration::from_secs(1_793_188_800);
-
-/// The invented home, written to a temporary folder.
-fn demo_home() -> Result<Home> {
-    let temporary = std::env::temp_dir();
-    let folder = tempfile::Builder::new()
-        .prefix("cc-etl-demo-")
-        .tempdir()
-        .map_err(Error::io(&temporary))?;
-    for (path, content) in DEMO_HOME {
-        let file = folder.path().join(path);
-        let parent = file.parent().expect("a file is in a folder");
-        fs::create_dir_all(parent).map_err(Error::io(parent))?;
-        fs::write(&file, content).map_err(Error::io(&file))?;
-        let modified = FileTimes::new().set_modified(UNIX_EPOCH + DEMO_TIME);
-        File::options()
-            .write(true)
-            .open(&file)
-            .and_then(|file| file.set_times(modified))
-            .map_err(Error::io(&file))?;
-    }
-    Ok(Home {
-        root: folder.path().to_path_buf(),
-        name: "demo".to_string(),
-        found: discover::discover(folder.path())?,
-        is_complete: true,
-        _folder: Some(folder),
-    })
-}
-
 /// Invented and real history do not belong into one database.
 fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
     let (sources, demos): (i64, i64) =
@@ -550,84 +452,6 @@ fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
         (Some(name), _) => Machine::with_name(name),
         (None, true) => Machine::named("demo"),
         (None, false) => Machine::this_with_id(),
-    }
-}
-
-/// The database that is written: the one that is there, or a new one that is built beside its place and put there when
-/// it is whole.
-struct Target {
-    connection: Connection,
-    path: PathBuf,
-    /// Removed if anything fails.
-    building: Option<TempPath>,
-    /// What SQLite makes beside it, removed in any case.
-    _journals: Vec<TempPath>,
-    /// Brings what the first load wrote to the disk, while the rest is done.
-    writing: Option<JoinHandle<Result<()>>>,
-}
-
-impl Target {
-    fn open(path: &Path, is_quiet: bool) -> Result<Target> {
-        let connection = database::open_older(path)?;
-        if database::schema_version(&connection)? < SCHEMA_VERSION {
-            // Scripts that failed are run again, and reported, by this sync.
-            rebuild::upgrade(&connection, path, is_quiet)?;
-        }
-        Ok(Target {
-            connection,
-            path: path.to_path_buf(),
-            building: None,
-            _journals: Vec::new(),
-            writing: None,
-        })
-    }
-
-    fn create(path: &Path, is_bulk: bool) -> Result<Target> {
-        let building = database::with_suffix(path, ".building");
-        // What a first sync left when it was killed is of no use, nor is a journal whose database is gone: it would be taken
-        // for that of the new one.
-        let journals = ["-wal", "-shm", "-journal"];
-        let beside = |file: &Path| journals.map(|suffix| database::with_suffix(file, suffix));
-        let left = beside(&building).into_iter().chain(beside(path));
-        for left in left.chain([building.clone()]) {
-            match fs::remove_file(&left) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::Io(left, error));
-                }
-                _ => {}
-            }
-        }
-        let temporary = |path: PathBuf| TempPath::try_from_path(&path).map_err(Error::io(&path));
-        let journals = beside(&building).into_iter().map(temporary);
-        let journals = journals.collect::<Result<_>>()?;
-        let temporary = temporary(building.clone())?;
-        let mut connection = database::create(&building)?;
-        if !is_bulk {
-            connection = database::open_for_statements(connection, &building)?;
-        }
-        Ok(Target {
-            connection,
-            path: path.to_path_buf(),
-            building: Some(temporary),
-            _journals: journals,
-            writing: None,
-        })
-    }
-
-    fn close(self) -> Result<Option<Problem>> {
-        let Some(building) = self.building else {
-            return Ok(database::close(self.connection, &self.path));
-        };
-        if let Some(writing) = self.writing {
-            writing.join().expect("it only syncs")?;
-        }
-        database::finish_new(self.connection, &building)?;
-        // A database that somebody put there meanwhile is not overwritten.
-        building
-            .persist_noclobber(&self.path)
-            .map_err(|failed| Error::Io(self.path.clone(), failed.error))?;
-        database::sync_folder(&self.path)?;
-        Ok(None)
     }
 }
 
@@ -809,18 +633,6 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_real_path_of_windows_is_stored_as_people_write_it() {
-        for (real, plain) in [
-            (r"\\?\C:\Users\a\.claude", r"C:\Users\a\.claude"),
-            (r"\\?\UNC\server\share\.claude", r"\\server\share\.claude"),
-            (r"\\?\Volume{1}\.claude", r"\\?\Volume{1}\.claude"),
-            ("/home/a/.claude", "/home/a/.claude"),
-        ] {
-            assert_eq!(plain_path(real), plain);
-        }
-    }
 
     #[test]
     fn a_database_that_cannot_be_filled_page_by_page_is_filled_by_statements() {
