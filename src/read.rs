@@ -212,7 +212,7 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     }
     let mut chunk_start = (chunk_offset - buffer_offset) as usize;
     let chunk = &buffer[chunk_start..];
-    // If the file shrank meanwhile, it ends here, and the next sync finds it rewritten.
+    // If the file shrank since the discovery, it ends here, and the next sync reads it as rewritten.
     let is_last = chunk_offset + chunk.len() as u64 >= size || (chunk.len() as u64) < wanted;
     let unparsed = parsed.saturating_sub(chunk_offset) as usize;
     let has_end = is_last || memchr(b'\n', &chunk[unparsed..]).is_some();

@@ -1,13 +1,13 @@
 //! Fills the tables of a new SQLite database by writing the pages of its file, several times faster than one statement per row.
 //!
-//! SQLite creates the file with its empty tables and indexes. [`BulkFile::open`] reads from SQLite what these are and takes the file
-//! over, [`BulkFile::insert`] adds rows, [`BulkFile::finish`] builds the indexes and leaves a database that SQLite opens as if it
-//! had written all of it. The format is documented and stable: <https://sqlite.org/fileformat2.html>.
+//! SQLite creates the file with its empty tables and indexes. [`BulkFile::open`] reads the schema from SQLite and takes over the
+//! file, [`BulkFile::insert`] adds rows, [`BulkFile::finish`] builds the indexes. Then SQLite opens the database as if it had
+//! written it. The format is documented and stable: <https://sqlite.org/fileformat2.html>.
 //!
-//! **This module knows nothing of the program around it**, neither its tables nor its errors, and uses no other module.
+//! **This module is independent:** it uses no other module of the program, neither its tables nor its errors.
 //!
-//! **It refuses what it cannot write exactly**, with [`Error::Refused`]; the caller then uses statements, which are slower and
-//! never wrong. [`BulkFile::open`] refuses before anything is written:
+//! **It refuses what it cannot write exactly**, with [`Error::Refused`]. The caller then uses statements, which are slower.
+//! [`BulkFile::open`] refuses before anything is written:
 //!
 //! - a file with another page size than [`PAGE_BYTES`], another encoding than UTF-8, `auto_vacuum`, reserved bytes, a write-ahead
 //!   log, or an old schema format;
@@ -18,11 +18,11 @@
 //! - a check constraint that is not one of `column is null`, `column is not null`, `column = literal` and `column in (literals)`,
 //!   with literals of the column's type, text or integer; a condition of a partial index that is not made of these, joined by `and`.
 //!
-//! [`BulkFile::insert`] refuses a value that violates a constraint or that SQLite would convert in a way that is not repeated
-//! here, a row larger than SQLite allows, and a rowid that is not greater than the one before. [`BulkFile::finish`] refuses two
-//! rows with the same key in a unique index. After either, the file is incomplete and must be deleted.
+//! [`BulkFile::insert`] refuses a value that violates a constraint or that SQLite would convert in a way not implemented here, a
+//! row larger than SQLite allows, and a rowid that is not greater than the one before. [`BulkFile::finish`] refuses two rows with
+//! the same key in a unique index. After either, the file is incomplete and must be deleted.
 //!
-//! **What the caller must guarantee:** nobody else has the database open, and references are valid: foreign keys are not checked.
+//! **The caller must guarantee** that no other connection is open, and that references are valid: foreign keys are not checked.
 
 mod btree;
 mod constraint;
@@ -47,7 +47,7 @@ pub use btree::PAGE_BYTES;
 /// Why a file cannot be filled.
 #[derive(Debug)]
 pub enum Error {
-    /// SQLite could do it, and this module cannot; what is in the way.
+    /// This module cannot write it, unlike SQLite; the reason.
     Refused(String),
     /// The file could not be read or written.
     Io(io::Error),
@@ -63,25 +63,25 @@ pub struct BulkFile {
     file: PageFile,
     spill: Spill,
     tables: Vec<Filling>,
-    /// Bytes of index keys that are in memory.
+    /// Bytes of index keys in memory.
     held: usize,
     record: Record,
 }
 
-/// At most this many bytes of index keys are kept in memory; the rest waits, sorted, in a temporary file.
+/// At most this many bytes of index keys are in memory; the rest is in sorted runs in a temporary file.
 const HELD_BYTES: usize = 8 << 20;
 
 /// SQLite's limit for the length of a row.
 const ROW_BYTES: usize = 1_000_000_000;
 
-/// A table and what has been written of it.
+/// A table, and the state of writing it.
 struct Filling {
     table: Table,
     tree: TableTree,
     last_rowid: Option<i64>,
 }
 
-/// The indexes of tables that [`BulkFile::open`] refuses and SQLite can create when the rows are in.
+/// The indexes that [`BulkFile::open`] refuses and SQLite can create after the rows are inserted.
 pub fn unsupported_indexes(connection: &Connection, tables: &[&str]) -> Result<Vec<String>> {
     let indexes = tables
         .iter()
@@ -90,8 +90,8 @@ pub fn unsupported_indexes(connection: &Connection, tables: &[&str]) -> Result<V
 }
 
 impl BulkFile {
-    /// Takes over a new database, to fill some of its tables: each with the columns for which [`insert`](BulkFile::insert) gets
-    /// values. The connection is closed. When this fails, the database is as it was.
+    /// Takes over a new database to fill some of its tables, each with the columns for which [`insert`](BulkFile::insert) gets
+    /// values. Closes the connection. On failure the database is unchanged.
     pub fn open(
         connection: Connection,
         path: &Path,
@@ -125,8 +125,8 @@ impl BulkFile {
         })
     }
 
-    /// Adds a row to a table, named by its position among those the file was opened for, with a value for each of its columns.
-    /// A row without a rowid gets the next one.
+    /// Adds a row to a table, which is identified by its position in the list given to [`open`](BulkFile::open), with a value for
+    /// each of its columns. A row without a rowid gets the next one.
     pub fn insert(&mut self, table: usize, values: &[ValueRef<'_>]) -> Result<()> {
         let Filling {
             table,
@@ -137,7 +137,7 @@ impl BulkFile {
         let rowid = table.rowid(values, *last_rowid)?;
         let stored = |number: usize| match table.sources[number] {
             Source::Value(position, kind) => converted(values[position], kind),
-            // The rowid is not stored a second time.
+            // The rowid is not stored in the record too.
             Source::Null | Source::Rowid => ValueRef::Null,
         };
         let length = self.record.fill((0..table.sources.len()).map(stored));
@@ -172,7 +172,7 @@ impl BulkFile {
         }
     }
 
-    /// Writes the keys of the index that has most in memory to the temporary file.
+    /// Writes the keys of the index with the most memory to the temporary file.
     fn spill(&mut self) -> Result<()> {
         let indexes = self
             .tables
@@ -185,7 +185,7 @@ impl BulkFile {
         Ok(())
     }
 
-    /// Writes the rest of the tables and the indexes, with as many threads. Then the file is a database again.
+    /// Writes the rest of the tables and the indexes, with this many threads. This completes the database file.
     pub fn finish(mut self, threads: usize) -> Result<()> {
         let mut indexes = Vec::new();
         for Filling {
@@ -199,7 +199,7 @@ impl BulkFile {
                 indexes.extend(table.indexes);
             }
         }
-        // The largest is taken first, so that no thread is left with it at the end.
+        // Take the largest index first, so that no thread starts it last.
         indexes.sort_by_key(|index| index.keys.size());
         let indexes = Mutex::new(indexes);
         let (file, spill) = (Mutex::new(self.file), self.spill);
@@ -215,7 +215,7 @@ impl BulkFile {
             }
         };
         std::thread::scope(|scope| {
-            // This thread is one of them. Where the system has no more, fewer do the work.
+            // This thread is one of them. If the system refuses more threads, fewer are used.
             let others: Vec<_> = (1..threads)
                 .map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok())
                 .collect();
@@ -234,7 +234,7 @@ impl BulkFile {
 /// Why a lock is not poisoned.
 const NO_PANIC: &str = "no thread panics while it holds it";
 
-/// What SQLite stores in a column for a value that its type admits.
+/// The value that SQLite stores in a column for a value of a compatible type.
 fn converted(value: ValueRef<'_>, kind: Kind) -> ValueRef<'_> {
     match value {
         ValueRef::Integer(integer) if kind == Kind::Real => ValueRef::Real(integer as f64),
@@ -292,13 +292,13 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Reads exactly as many bytes at an offset as there is room for.
+/// Fills a buffer from an offset.
 #[cfg(unix)]
 fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
-/// Reads exactly as many bytes at an offset as there is room for.
+/// Fills a buffer from an offset.
 #[cfg(windows)]
 fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

@@ -241,7 +241,7 @@ fn unaccounted_in(
         mut found,
         failed,
     } = pieces(shared, file_id)?;
-    // Of a line that the program failed on, the line is there and not what it would be.
+    // A line that failed with an internal error has one row, for the whole line.
     expected.retain(|(offset, _)| !failed.iter().any(|line| line.contains(offset)));
     expected.sort_unstable();
     found.sort_unstable();
@@ -265,12 +265,12 @@ fn unaccounted_in(
     }
 }
 
-/// What a file became.
+/// The rows of a file.
 struct Pieces {
-    /// Up to where it has become rows.
+    /// The end of the parsed bytes.
     parsed: i64,
     found: Vec<Piece>,
-    /// The lines that the program failed on.
+    /// The lines that failed with an internal error.
     failed: Vec<Range<i64>>,
 }
 

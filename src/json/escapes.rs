@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 use wide::u8x16;
 
-/// Whether a text needs no escapes in JSON.
+/// Whether a string needs no escapes in JSON.
 pub fn is_plain(text: &str) -> bool {
     plain_end(text.as_bytes(), 0) == text.len()
 }
@@ -29,24 +29,24 @@ pub fn plain_end(bytes: &[u8], from: usize) -> usize {
     at + bytes[at..].iter().take_while(is_plain).count()
 }
 
-/// Resolves the escapes of a string; `None` if one of them is no character.
+/// Unescapes a string; `None` if an escape is not a character.
 pub fn unescape(escaped: &str) -> Option<String> {
     let mut text = Vec::with_capacity(escaped.len() + VECTOR_BYTES);
     unescape_to(&mut text, escaped)?;
     String::from_utf8(text).ok()
 }
 
-/// The same, with the text allocated in an arena.
+/// The same, allocated in an arena.
 pub fn unescape_in<'a>(arena: &'a Bump, escaped: &str) -> Option<&'a str> {
     let mut text = bumpalo::collections::Vec::with_capacity_in(escaped.len() + VECTOR_BYTES, arena);
     unescape_to(&mut text, escaped)?;
     simdutf8::basic::from_utf8(text.into_bump_slice()).ok()
 }
 
-/// How many bytes are compared and copied at once.
+/// The number of bytes that are compared and copied at once.
 const VECTOR_BYTES: usize = 16;
 
-/// A buffer for a text.
+/// A buffer for an unescaped string.
 trait Text {
     fn add(&mut self, bytes: &[u8]);
     /// Removes the last bytes.
@@ -73,8 +73,8 @@ impl Text for bumpalo::collections::Vec<'_, u8> {
     }
 }
 
-/// Appends a text without its escapes. What is between two of them is mostly short: whole vectors are copied, and the surplus
-/// of the last one is removed.
+/// Appends an unescaped string. The parts between escapes are usually short, so whole vectors are copied, and the surplus of the
+/// last one is removed.
 fn unescape_to(text: &mut impl Text, escaped: &str) -> Option<()> {
     let backslash = u8x16::splat(b'\\');
     let mut rest = escaped.as_bytes();
@@ -103,7 +103,7 @@ fn unescape_to(text: &mut impl Text, escaped: &str) -> Option<()> {
     }
 }
 
-/// The character that an escape means, and the length of the escape.
+/// The character of an escape, and the length of the escape.
 fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let character = match bytes.get(1)? {
         b'n' => '\n',
@@ -118,7 +118,7 @@ fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// `\uXXXX`, or two of them for a character that UTF-16 writes as a pair.
+/// `\uXXXX`, or two of them for a surrogate pair.
 fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
     let first = utf16_unit(bytes)?;
     if let Some(character) = char::from_u32(first.into()) {
@@ -129,7 +129,7 @@ fn unicode_escape(bytes: &[u8]) -> Option<(char, usize)> {
     Some((character, 12))
 }
 
-/// The UTF-16 unit of the escape `\uXXXX` that the bytes begin with.
+/// The UTF-16 unit of the escape `\uXXXX` at the start.
 pub fn utf16_unit(bytes: &[u8]) -> Option<u16> {
     let digits = bytes.get(..6)?.strip_prefix(b"\\u")?;
     digits.iter().try_fold(0, |unit, digit| {
@@ -138,7 +138,7 @@ pub fn utf16_unit(bytes: &[u8]) -> Option<u16> {
     })
 }
 
-/// Replaces escapes that no text can hold everywhere, `\u0000` and unpaired surrogates, by `\ufffd`.
+/// Replaces escapes that not every string type supports, `\u0000` and unpaired surrogates, by `\ufffd`.
 pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     static ESCAPE: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new("\\u"));
     let bytes = json.as_bytes();
@@ -147,7 +147,7 @@ pub fn repair_escapes(json: &str) -> Cow<'_, str> {
     while let Some(found) = ESCAPE.find(&bytes[from..]) {
         let at = from + found;
         from = at + 2;
-        // After an odd number of backslashes this one is itself escaped.
+        // After an odd number of backslashes, this one is escaped.
         let before = bytes[..at]
             .iter()
             .rev()
@@ -190,7 +190,7 @@ mod tests {
         fn a_text_is_what_the_parser_makes_of_it(parts in proptest::collection::vec("[a-zé東]{0,20}|\\\\[nrtbf/\\\\\"]|\\\\u[0-9a-f]{4}|\\\\ud83d\\\\ude0[0-9]|\\\\", 0..9)) {
             let escaped = parts.concat();
             let parsed: Option<String> = serde_json::from_str(&format!("\"{escaped}\"")).ok();
-            // A text is only taken for one without its escapes where a string has ended.
+            // The result is valid only if the string has ended.
             if parsed.is_some() {
                 assert_eq!(unescape(&escaped), parsed, "{escaped}");
                 assert_eq!(unescape_in(&Bump::new(), &escaped), parsed.as_deref(), "{escaped}");

@@ -1,4 +1,4 @@
-//! Values that may be of another type than expected: then they are kept as JSON.
+//! Values that may have an unexpected type, and are kept as JSON then.
 
 use super::escapes::{is_plain, unescape};
 use super::reader::{NotJson, Raw, Reader};
@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A JSON value kept as text.
+/// The text of a JSON value.
 #[derive(Debug, Clone)]
 pub enum Json<'a> {
-    /// As it is written.
+    /// As written.
     Raw(Raw<'a>),
-    /// Written again.
+    /// Serialized again.
     Owned(String),
 }
 
@@ -26,7 +26,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as it is written, unless it was written again.
+    /// The value as written, unless it was serialized again.
     pub fn raw(&self) -> Option<Raw<'a>> {
         match self {
             Json::Raw(raw) => Some(*raw),
@@ -35,34 +35,33 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The keys of an object that have no field, or whose value is not of its field's type.
+/// The keys of an object without a field, or with a value that does not have the type of its field.
 pub type Rest<'a> = Vec<(Cow<'a, str>, Json<'a>)>;
 
-/// A value that is what was expected, or something else.
+/// A value of the expected type, or any other.
 #[derive(Debug)]
 pub enum Lenient<'a, T> {
-    /// As expected.
     Is(T),
-    /// Anything else, as JSON.
+    /// Any other value, as JSON.
     Other(Json<'a>),
 }
 
 /// A struct whose fields are keys of a JSON object.
 pub trait Object<'a>: Default {
-    /// The keys that have a field.
+    /// The keys with a field.
     const KEYS: &'static [&'static str];
 
-    /// Reads the object that comes next. In place: the larger ones would be moved about more than they are read.
+    /// Reads the next object, in place: moving large structs would take longer than reading them.
     fn fill(&mut self, reader: &mut Reader<'a>) -> Result<(), NotJson>;
 }
 
-/// A value that a field may have.
+/// A type of a field.
 pub trait Value<'a>: Sized {
-    /// Reads the value that comes next, whatever it is.
+    /// Reads the next value, of any type.
     fn read(reader: &mut Reader<'a>) -> Result<Lenient<'a, Self>, NotJson>;
 }
 
-/// Parses a text that is one JSON object and nothing else.
+/// Parses exactly one JSON object.
 pub fn parse_object<'a, T: Object<'a>>(json: &'a str) -> Result<T, NotJson> {
     let mut object = T::default();
     let mut reader = Reader::new(json);
@@ -83,7 +82,7 @@ pub fn read_text<'a>(reader: &mut Reader<'a>) -> Result<Lenient<'a, Cow<'a, str>
     })
 }
 
-/// Reads another short value.
+/// Reads a short value of another type.
 pub fn read_scalar<'a, T>(
     reader: &mut Reader<'a>,
     read: fn(&'a str) -> Option<T>,
@@ -105,10 +104,10 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
 }
 
-/// A value, and its entries if it is an object.
+/// A value, with its entries if it is an object.
 #[derive(Debug)]
 pub struct Opened<'a> {
-    /// All of it.
+    /// The whole value.
     pub json: Raw<'a>,
     /// Its keys and values.
     pub entries: Vec<(Cow<'a, str>, Raw<'a>)>,
@@ -128,7 +127,7 @@ impl<'a> Value<'a> for Opened<'a> {
     }
 }
 
-/// Reads a value of an unexpected type and writes it again.
+/// Reads a value of an unexpected type and serializes it again.
 pub fn other<'a, T>(reader: &mut Reader<'a>) -> Result<Lenient<'a, T>, NotJson> {
     let raw = reader.raw()?;
     let again = serde_json::Deserializer::from_str(raw.get()).deserialize_any(Again);
@@ -137,7 +136,7 @@ pub fn other<'a, T>(reader: &mut Reader<'a>) -> Result<Lenient<'a, T>, NotJson> 
         .map_err(|_| NotJson)
 }
 
-/// Writes what it visits as JSON.
+/// Serializes the visited values as JSON.
 struct Again;
 
 impl<'de> Visitor<'de> for Again {
@@ -189,7 +188,7 @@ impl<'de> Visitor<'de> for Again {
     }
 }
 
-/// Appends a text as a JSON string.
+/// Appends a JSON string.
 pub fn push_string(json: &mut String, text: &str) {
     if is_plain(text) {
         json.push('"');
@@ -200,7 +199,7 @@ pub fn push_string(json: &mut String, text: &str) {
     }
 }
 
-/// A key of an object, borrowed where it has no escapes.
+/// A key of an object, borrowed unless it has escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
@@ -222,7 +221,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     }
 }
 
-/// The text of a JSON string. A parser would hold a text with escapes twice, and it may be very long.
+/// A JSON string. A parser would hold a string with escapes twice, and it may be very long.
 pub fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     match memchr(b'\\', inner.as_bytes()) {
@@ -231,7 +230,7 @@ pub fn text(json: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The text of a JSON string, or an explicit null.
+/// A JSON string, or an explicit null.
 pub fn nullable_text(json: &str) -> Option<Option<Cow<'_, str>>> {
     if json == "null" {
         Some(None)
@@ -249,12 +248,12 @@ pub fn flag(json: &str) -> Option<bool> {
     }
 }
 
-/// A whole number, also one written as 12.0 or, as some gateways do, as a string.
+/// An integer, also written as 12.0 or, by some gateways, as a string.
 pub fn number(json: &str) -> Option<i64> {
     let digits = json.trim_matches('"');
     digits.parse().ok().or_else(|| {
         let float: f64 = digits.parse().ok()?;
-        // Beyond 2^53 a float no longer tells which whole number was meant.
+        // Beyond 2^53 a float is not a unique integer.
         (float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0).then_some(float as i64)
     })
 }
@@ -288,7 +287,7 @@ mod tests {
             )
         ) {
             let json = format!("\"{}\"", parts.concat());
-            // A quotation mark may end it early.
+            // A quotation mark may end the string early.
             if serde_json::from_str::<IgnoredAny>(&json).is_ok() {
                 let parsed = serde_json::from_str::<String>(&json).ok();
                 assert_eq!(text(&json).as_deref(), parsed.as_deref(), "{json}");

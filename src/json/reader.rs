@@ -1,15 +1,15 @@
-//! JSON text -> values, read once from left to right.
+//! Reads JSON values once, from left to right.
 
 use super::escapes::{plain_end, unescape, unescape_in, utf16_unit};
 use bumpalo::Bump;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-/// A text is not JSON, or a string that is needed has an escape that is no character.
+/// The input is not JSON, or a string that is read has an escape that is not a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson;
 
-/// A JSON value as it is written.
+/// A JSON value as written.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a>(&'a str);
 
@@ -32,7 +32,7 @@ pub fn list(json: &str) -> Result<Vec<Raw<'_>>, NotJson> {
     Ok(values)
 }
 
-/// The length of the JSON object that the bytes begin with; if there is no whole one, how far it goes. Its strings may hold bytes
+/// The length of the JSON object at the start; if it is incomplete, the length of the valid part. Its strings may contain bytes
 /// that are not UTF-8.
 pub fn object_length(bytes: &[u8]) -> Result<usize, usize> {
     if bytes.first() != Some(&b'{') {
@@ -41,30 +41,29 @@ pub fn object_length(bytes: &[u8]) -> Result<usize, usize> {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     match values.next() {
         Some(Ok(_)) => Ok(values.byte_offset()),
-        // There are no newlines among the bytes, so the column counts them.
+        // The bytes contain no newline, so the column is the offset.
         Some(Err(error)) => Err(error.column()),
         None => Err(0),
     }
 }
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 pub struct Reader<'a> {
     json: &'a str,
-    /// Where unescaped strings are allocated; without it each has memory of its own.
+    /// Where unescaped strings are allocated. Without an arena each of them is a `String`.
     arena: Option<&'a Bump>,
     at: usize,
-    /// How many objects and lists are open that are read by functions.
+    /// The number of open objects and lists that the caller reads.
     depth: usize,
-    /// Those that are open inside of them, in a value that is skipped.
+    /// The open objects and lists inside of these, in a skipped value.
     open: Open,
-    /// The depth of the deepest object or list so far.
+    /// The largest depth so far.
     pub deepest: usize,
-    /// Whether there was an escape for NUL or for half of a surrogate pair.
+    /// Whether there was an escape for NUL or an unpaired surrogate.
     pub has_odd_escape: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// At the start of a text.
     pub fn new(json: &'a str) -> Self {
         Reader::with_arena(json, None)
     }
@@ -90,7 +89,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first byte of what comes next.
+    /// The first byte of the next token.
     pub fn peek(&mut self) -> Option<u8> {
         loop {
             match self.json.as_bytes().get(self.at) {
@@ -100,7 +99,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an object: `each` is called with every key and must read its value.
+    /// Reads an object: calls `each` with every key, which must read its value.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -120,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The same; returns the object as it is written.
+    /// The same. Returns the object as written.
     pub fn raw_object(
         &mut self,
         each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -131,7 +130,7 @@ impl<'a> Reader<'a> {
         Ok(Raw(&self.json[start..self.at]))
     }
 
-    /// Reads a list: `each` must read the next value.
+    /// Reads a list: calls `each` for every value, which must read it.
     pub fn list(
         &mut self,
         mut each: impl FnMut(&mut Self) -> Result<(), NotJson>,
@@ -197,7 +196,7 @@ impl<'a> Reader<'a> {
                 b'n' => self.word("null")?,
                 _ => self.number()?,
             }
-            // After the last value of an object or list, that ends too.
+            // The last value also ends its object or list.
             loop {
                 let Some(is_object) = self.open.is_object() else {
                     return Ok(Raw(&self.json[start..self.at]));
@@ -219,14 +218,14 @@ impl<'a> Reader<'a> {
         self.deepest = self.deepest.max(self.depth + self.open.count);
     }
 
-    /// A key that is skipped must be a string all the same.
+    /// A skipped key must also be a string.
     fn pass_key(&mut self) -> Result<(), NotJson> {
         self.expect(b'"')?;
         self.behind_quote()?;
         self.expect(b':')
     }
 
-    /// Reads a string: as it is written, and its text if all escapes are characters.
+    /// Reads a string: as written, and unescaped if all escapes are characters.
     pub fn string(&mut self) -> Result<(Raw<'a>, Option<Cow<'a, str>>), NotJson> {
         self.expect(b'"')?;
         let start = self.at - 1;
@@ -239,7 +238,7 @@ impl<'a> Reader<'a> {
         Ok((Raw(&self.json[start..self.at]), text))
     }
 
-    /// What follows an opening quotation mark, up to the closing one, and whether there are escapes in it.
+    /// The string after an opening quotation mark, and whether it has escapes.
     fn behind_quote(&mut self) -> Result<(&'a str, bool), NotJson> {
         let bytes = self.json.as_bytes();
         let start = self.at;
@@ -324,13 +323,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Objects and lists that are open, one bit for each: values of up to 64 levels, nearly all, need no memory.
+/// The open objects and lists, as bits. Up to 64 levels, which is nearly always, need no allocation.
 #[derive(Default)]
 struct Open {
     count: usize,
-    /// The innermost up to 64, the last bit for the innermost.
+    /// The innermost levels, up to 64; the last bit is the innermost.
     are_objects: u64,
-    /// Those around them, 64 in each.
+    /// The outer levels, 64 in each.
     outer: Vec<u64>,
 }
 
@@ -351,7 +350,7 @@ impl Open {
         }
     }
 
-    /// Whether the innermost one is an object; `None` if none is open.
+    /// Whether the innermost level is an object; `None` if none is open.
     fn is_object(&self) -> Option<bool> {
         (self.count > 0).then_some(self.are_objects & 1 == 1)
     }
@@ -363,7 +362,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
-    /// Values, what separates them, and what is nearly one.
+    /// Values, separators, and invalid variants.
     const PARTS: &str = "[\\[\\]{},:]{1,3}|\"[a\\\\\"é]{0,9}\"|\"a\":|-?[0-9.eE+-]{1,4}|true|nul|null|\"[a-p\n]{5,20}\"| |\"\\\\u[0-9d]{3,4}\"";
 
     proptest! {

@@ -1,7 +1,7 @@
-//! Cells in ascending order -> the pages of a B-tree, as <https://sqlite.org/fileformat2.html> describes them.
+//! Writes cells in ascending order to the pages of a B-tree: <https://sqlite.org/fileformat2.html>.
 //!
-//! A leaf page is appended to the file when it is full, the interior pages when all leaves are written. The root stays on the
-//! page that SQLite gave it, so the schema need not change.
+//! A full leaf page is appended to the file; the interior pages follow after all leaves. The root stays on the page that SQLite
+//! assigned, so the schema does not change.
 
 use super::record::{put_varint, varint_length};
 use super::write_at;
@@ -12,10 +12,10 @@ use std::sync::{Mutex, MutexGuard};
 /// The page size of a database that can be filled.
 pub const PAGE_BYTES: usize = 8192;
 
-/// The page with the bytes that SQLite locks; it is never used.
+/// The page with the bytes that SQLite locks, which is never used.
 const LOCK_PAGE: u32 = (0x4000_0000 / PAGE_BYTES + 1) as u32;
 
-/// Pages are written when this many bytes have gathered.
+/// Pages are flushed when this many bytes are buffered.
 const WRITE_BYTES: usize = 1 << 17;
 
 pub const TABLE_LEAF: u8 = 0x0d;
@@ -23,12 +23,12 @@ const TABLE_INNER: u8 = 0x05;
 pub const INDEX_LEAF: u8 = 0x0a;
 const INDEX_INNER: u8 = 0x02;
 
-/// A database file that pages are added to.
+/// A database file to append pages to.
 pub struct PageFile {
     file: File,
-    /// Pages that are not written yet; the last one may be incomplete.
+    /// Buffered pages; the last one may be incomplete.
     buffer: Vec<u8>,
-    /// The number of the page after these.
+    /// The number of the page after the buffered ones.
     next: u32,
 }
 
@@ -84,7 +84,7 @@ impl PageFile {
         write_at(&self.file, page, offset)
     }
 
-    /// Writes what is left, and the number of pages into the header of the database.
+    /// Flushes the buffer, and writes the number of pages to the header of the database.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         write_at(&self.file, &(self.next - 1).to_be_bytes(), 28)
@@ -96,7 +96,7 @@ struct Page {
     bytes: Vec<u8>,
     head: usize,
     cells: usize,
-    /// Where the cells begin.
+    /// The start of the cells.
     start: usize,
 }
 
@@ -120,7 +120,7 @@ impl Page {
         self.head + 2 * (self.cells + 1) + length.max(4) <= self.start
     }
 
-    /// Makes room for a cell. SQLite gives a cell at least four bytes.
+    /// Allocates a cell. A cell has at least four bytes in SQLite.
     fn cell(&mut self, length: usize) -> &mut [u8] {
         self.start -= length.max(4);
         let pointer = self.head + 2 * self.cells;
@@ -149,7 +149,7 @@ impl Page {
         cell
     }
 
-    /// The complete page: its head is filled in, and the room between pointers and cells is zero.
+    /// Completes the page: writes its header, and zeros between pointers and cells.
     fn finished(&mut self) -> &[u8] {
         self.bytes[self.head + 2 * self.cells..self.start].fill(0);
         self.bytes[3..5].copy_from_slice(&(self.cells as u16).to_be_bytes());
@@ -164,7 +164,7 @@ impl Page {
     }
 }
 
-/// How many bytes of a record are in its cell, which admits `most`; the rest goes to overflow pages.
+/// The number of bytes of a record in its cell, of at most `most`; the rest is in overflow pages.
 fn local_length(length: usize, most: usize) -> usize {
     let least = (PAGE_BYTES - 12) * 32 / 255 - 23;
     let surplus = least + length.saturating_sub(least) % (PAGE_BYTES - 4);
@@ -175,14 +175,14 @@ fn local_length(length: usize, most: usize) -> usize {
     }
 }
 
-/// Takes the bytes of a record: first into its cell, then into overflow pages.
+/// Writes the bytes of a record, first to its cell, then to overflow pages.
 pub struct Payload<'a> {
     file: &'a mut PageFile,
     /// The part of the cell that is not filled yet.
     local: &'a mut [u8],
-    /// Bytes for overflow pages that have not come yet.
+    /// Bytes for overflow pages that are not written yet.
     rest: usize,
-    /// Bytes that the current overflow page can still take.
+    /// Free bytes of the current overflow page.
     room: usize,
     failed: Option<io::Error>,
 }
@@ -231,8 +231,8 @@ impl Payload<'_> {
     }
 }
 
-/// Adds a cell to a page that has room for it: what precedes the record in the cell, the record as far as it is local, and the
-/// number of its first overflow page.
+/// Adds a cell to a page with enough free space: the prefix of the cell, the local part of the record, and the number of its
+/// first overflow page.
 fn put_record(
     page: &mut Page,
     file: &mut PageFile,
@@ -258,7 +258,7 @@ fn put_record(
     payload.finish()
 }
 
-/// The length of a cell: after an incomplete record follows the number of its first overflow page.
+/// The length of a cell, including the number of the first overflow page, if any.
 fn cell_length(front: usize, length: usize, local: usize) -> usize {
     front + local + if length > local { 4 } else { 0 }
 }
@@ -267,12 +267,12 @@ fn cell_length(front: usize, length: usize, local: usize) -> usize {
 #[derive(Default)]
 struct Children {
     pages: Vec<u32>,
-    /// One fewer than pages: each cell without the number of its page.
+    /// One fewer than pages: the cells without page numbers.
     dividers: Vec<Vec<u8>>,
 }
 
 impl Children {
-    /// Writes the levels above, up to the root.
+    /// Writes the upper levels, up to the root.
     fn finish(mut self, file: &mut PageFile, kind: u8, root: u32) -> io::Result<()> {
         loop {
             let mut page = Page::new(kind);
@@ -304,13 +304,13 @@ impl Children {
         }
     }
 
-    /// Which of the pages share a parent: where each group ends. A group has two pages or more.
+    /// The ends of the groups of pages with a common parent. A group has at least two pages.
     fn groups(&self) -> Vec<usize> {
         let mut ends = Vec::new();
         let mut used = 12;
         let mut first = 0;
         for index in 1..self.pages.len() {
-            // The cell before this page is on the same parent.
+            // The cell before this page is in the same parent.
             let length = 2 + (4 + self.dividers[index - 1].len()).max(4);
             if used + length > PAGE_BYTES && index > first + 1 {
                 ends.push(index);
@@ -349,7 +349,7 @@ impl TableTree {
         }
     }
 
-    /// Adds a record of a given length, whose bytes `write` supplies. Its rowid is greater than the one before.
+    /// Adds a record of a given length, whose bytes `write` supplies. Its rowid must be greater than the one before.
     pub fn add(
         &mut self,
         file: &mut PageFile,
@@ -375,7 +375,7 @@ impl TableTree {
         put_record(&mut self.leaf, file, &self.front, length, local, write)
     }
 
-    /// Writes the rest, the root on its page.
+    /// Writes the remaining pages and the root.
     pub fn finish(mut self, file: &mut PageFile, root: u32) -> io::Result<()> {
         if self.children.pages.is_empty() {
             return file.replace(root, self.leaf.finished());
@@ -385,10 +385,10 @@ impl TableTree {
     }
 }
 
-/// The B-tree of an index, written in the order of its keys. Several can be written to one file at the same time.
+/// The B-tree of an index, written in the order of its keys. Several indexes can be written to one file concurrently.
 pub struct IndexTree {
     leaf: Page,
-    /// The leaf before, and the cell between both.
+    /// The previous leaf, and the cell between both leaves.
     held: Option<(Page, Vec<u8>)>,
     children: Children,
     cell: Vec<u8>,
@@ -405,7 +405,7 @@ impl IndexTree {
         }
     }
 
-    /// Adds a record, which sorts after those before it.
+    /// Adds a record, which must sort after those before.
     pub fn add(&mut self, file: &Mutex<PageFile>, record: &[u8]) -> io::Result<()> {
         let local = local_length(record.len(), (PAGE_BYTES - 12) * 64 / 255 - 23);
         self.cell.clear();
@@ -443,7 +443,7 @@ impl IndexTree {
         Ok(())
     }
 
-    /// Writes the rest, the root on its page.
+    /// Writes the remaining pages and the root.
     pub fn finish(mut self, file: &Mutex<PageFile>, root: u32) -> io::Result<()> {
         let mut file = lock(file);
         let Some((mut page, mut divider)) = self.held else {
@@ -461,7 +461,7 @@ impl IndexTree {
     }
 }
 
-/// Locks a file that several trees are written to.
+/// Locks the file.
 fn lock(file: &Mutex<PageFile>) -> MutexGuard<'_, PageFile> {
     file.lock().expect("no thread panics while it adds pages")
 }

@@ -1,11 +1,11 @@
-//! The text of a constraint -> what it asks of a value: checks of a table, conditions of a partial index.
+//! Parses constraints: checks of a table and conditions of a partial index.
 //!
-//! SQLite has no pragma for these, so the statement that created the table or index is read. Only the few forms below are
-//! understood; `None` says that a text is not one of them.
+//! SQLite has no pragma for these, so the `create` statement of the table or index is parsed. Only the few forms below are
+//! supported; `None` means any other form.
 
 use rusqlite::types::ValueRef;
 
-/// What a row must fulfil, by one of its columns.
+/// A condition on a column of a row.
 #[derive(Debug, PartialEq)]
 pub struct Condition {
     /// The number of the column.
@@ -13,7 +13,7 @@ pub struct Condition {
     pub test: Test,
 }
 
-/// What is asked of a value.
+/// A condition on a value.
 #[derive(Debug, PartialEq)]
 pub enum Test {
     Null,
@@ -29,7 +29,7 @@ pub enum Values {
 }
 
 impl Condition {
-    /// Whether it is true, as the condition of a partial index has to be.
+    /// Whether it is true. The rows of a partial index satisfy this.
     pub fn holds(&self, value: ValueRef<'_>) -> bool {
         match &self.test {
             Test::Null => value == ValueRef::Null,
@@ -38,7 +38,7 @@ impl Condition {
         }
     }
 
-    /// Whether it is not false, which is enough for a check: of a NULL nothing is known.
+    /// Whether it is not false: a check also accepts the unknown result of a NULL.
     pub fn admits(&self, value: ValueRef<'_>) -> bool {
         match self.test {
             Test::In(_) if value == ValueRef::Null => true,
@@ -72,7 +72,7 @@ pub fn checks(sql: &str, columns: &[&str]) -> Option<Vec<Condition>> {
     Some(checks)
 }
 
-/// The conditions in the statement that created a partial index: all of them must hold.
+/// The conditions in the statement that created a partial index, all of which must be true.
 pub fn index_conditions(sql: &str, columns: &[&str]) -> Option<Vec<Condition>> {
     let tokens = tokens(sql)?;
     let place = tokens.iter().position(|token| token.is_word("where"))?;
@@ -82,7 +82,7 @@ pub fn index_conditions(sql: &str, columns: &[&str]) -> Option<Vec<Condition>> {
         .collect()
 }
 
-/// Whether one of some words stands in a statement and is not quoted.
+/// Whether a statement contains one of these words outside of quotation marks.
 pub fn has_word(sql: &str, words: &[&str]) -> Option<bool> {
     let tokens = tokens(sql)?;
     let is_one = |token: &Token| words.iter().any(|word| token.is_word(word));
@@ -118,7 +118,7 @@ fn condition(tokens: &[Token], columns: &[&str]) -> Option<Condition> {
     Some(Condition { column, test })
 }
 
-/// Literals with commas between them.
+/// Literals, separated by commas.
 fn values(tokens: &[Token]) -> Option<Values> {
     let literals = tokens.split(|token| *token == Token::Symbol(','));
     if matches!(tokens.first(), Some(Token::Text(_))) {
@@ -139,7 +139,7 @@ fn values(tokens: &[Token]) -> Option<Values> {
         .map(Values::Integers)
 }
 
-/// What stands between the parenthesis that comes next and its counterpart, and what follows.
+/// The tokens between the next parenthesis and its counterpart, and the tokens after it.
 fn parenthesized(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
     let (Token::Symbol('('), inner) = tokens.split_first()? else {
         return None;
@@ -156,7 +156,7 @@ fn parenthesized(tokens: &[Token]) -> Option<(&[Token], &[Token])> {
     Some((&inner[..end], &inner[end + 1..]))
 }
 
-/// A piece of a statement; comments and blanks are left out.
+/// A token of a statement; comments and blanks are skipped.
 #[derive(Debug, PartialEq)]
 enum Token {
     /// A keyword, or a name without quotation marks.
@@ -165,7 +165,7 @@ enum Token {
     Name(String),
     /// A string.
     Text(String),
-    /// A number as it is written.
+    /// A number as written.
     Number(String),
     /// Any other character.
     Symbol(char),
@@ -225,7 +225,7 @@ fn is_of_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
 }
 
-/// A text in quotation marks, which are doubled in it, and the length of all of it.
+/// A quoted string, in which quotation marks are doubled, and its length with the marks.
 fn quoted(sql: &str, mark: char) -> Option<(String, usize)> {
     let mut text = String::new();
     let mut characters = sql.char_indices().skip(1).peekable();

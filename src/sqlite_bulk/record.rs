@@ -1,4 +1,4 @@
-//! Values -> records in SQLite's file format, and keys whose bytes sort as SQLite sorts the values.
+//! Encodes values as records of SQLite's file format, and as keys whose bytes sort in the order of the values in SQLite.
 
 use rusqlite::types::ValueRef;
 
@@ -29,18 +29,18 @@ pub fn varint_length(value: u64) -> usize {
     }
 }
 
-/// A record: its header, which has the types of the values, and their bytes. Long values are not copied into it. It is used
-/// again for the next row, for the sake of its memory.
+/// A record: a header with the types of the values, and their bytes. Long values are not copied into it. The buffers are reused
+/// for the next row.
 #[derive(Default)]
 pub struct Record {
     head: Vec<u8>,
-    /// The bytes of short values, one after the other.
+    /// The bytes of short values.
     short: Vec<u8>,
-    /// The numbers of long values, and how many bytes of short ones precede each.
+    /// The numbers of long values, and the number of bytes of short values before each.
     long: Vec<(usize, usize)>,
 }
 
-/// A value of at most this many bytes is short.
+/// The size limit of short values.
 const SHORT_BYTES: usize = 128;
 
 impl Record {
@@ -50,7 +50,7 @@ impl Record {
         head.clear();
         short.clear();
         long.clear();
-        // The header begins with its length, which includes itself and nearly always takes one byte.
+        // The header starts with its own length, which nearly always takes one byte.
         head.push(0);
         let mut long_bytes = 0;
         for (number, value) in values.enumerate() {
@@ -62,7 +62,7 @@ impl Record {
             match value {
                 ValueRef::Null => {}
                 ValueRef::Integer(integer) if length > 0 => {
-                    // Faster than to append `length` bytes: their number is not known when this is compiled.
+                    // Faster than appending `length` bytes, whose number is unknown at compile time.
                     let bytes = (integer << (64 - 8 * length)).to_be_bytes();
                     let end = short.len() + length;
                     short.extend_from_slice(&bytes);
@@ -91,7 +91,7 @@ impl Record {
         head.len() + short.len() + long_bytes
     }
 
-    /// Passes its bytes to `write`. Long values are asked for once more, by their numbers.
+    /// Passes its bytes to `write`. Gets the long values again, by number.
     pub fn write<'a>(&self, value: impl Fn(usize) -> ValueRef<'a>, mut write: impl FnMut(&[u8])) {
         write(&self.head);
         let mut written = 0;
@@ -106,7 +106,7 @@ impl Record {
     }
 }
 
-/// The serial type of a value, and how many bytes it takes.
+/// The serial type of a value, and its length in bytes.
 fn serial_type(value: ValueRef<'_>) -> (u64, usize) {
     match value {
         ValueRef::Null => (0, 0),
@@ -158,7 +158,7 @@ pub fn put_key(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
-/// Appends bytes and an end mark, `00 00`, that sorts before any further byte: a NUL among them becomes `00 FF`.
+/// Appends bytes and a terminator, `00 00`, which sorts before any other byte. A NUL in the bytes is written as `00 FF`.
 fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
     while let Some(nul) = memchr::memchr(0, bytes) {
         out.extend_from_slice(&bytes[..nul]);
@@ -173,11 +173,11 @@ fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
 enum KeyValue {
     Null,
     Integer(i64),
-    /// Where its bytes are in [`KeyReader::texts`].
+    /// The range of its bytes in [`KeyReader::texts`].
     Text(usize, usize),
 }
 
-/// Keys -> records. It is used again for the next key, for the sake of its memory.
+/// Converts keys to records. Its buffers are reused for the next key.
 #[derive(Default)]
 pub struct KeyReader {
     values: Vec<KeyValue>,
@@ -187,8 +187,8 @@ pub struct KeyReader {
 }
 
 impl KeyReader {
-    /// The record of a key; and the part of the key that holds its first `count` values, if none of them is NULL: two rows with
-    /// equal parts violate a unique index.
+    /// The record of a key; and the part of the key with its first `count` values, if none of them is NULL: two rows with equal parts
+    /// violate a unique index.
     pub fn record<'k>(&mut self, whole: &'k [u8], count: usize) -> (&[u8], Option<&'k [u8]>) {
         self.values.clear();
         self.texts.clear();
@@ -237,7 +237,7 @@ impl KeyReader {
         (&self.bytes, (!has_null).then(|| &whole[..told]))
     }
 
-    /// Reads the bytes of a text, and returns what follows it.
+    /// Reads the bytes of a string, and returns the rest.
     fn take_text<'k>(&mut self, mut key: &'k [u8]) -> &'k [u8] {
         loop {
             let nul = memchr::memchr(0, key).expect("a text has its end");

@@ -1,4 +1,4 @@
-//! What SQLite says of a table -> how its rows are written, or why they cannot be.
+//! Reads the schema of a table from SQLite: how to write its rows, or why this module cannot.
 
 use super::constraint::{self, Condition};
 use super::sorter::Sorter;
@@ -11,23 +11,23 @@ use std::fs::File;
 pub struct Table {
     pub name: String,
     pub root: u32,
-    /// Where the value of each of its columns comes from.
+    /// The sources of the values of its columns.
     pub sources: Vec<Source>,
     pub indexes: Vec<Index>,
-    /// Which of the values is the rowid.
+    /// The position of the rowid in the values.
     key: Option<usize>,
-    /// What each value has to be.
+    /// The conditions on the values.
     rules: Vec<Rule>,
 }
 
-/// Where the value of a column comes from.
+/// The source of the value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// From the values of a row, by its position there.
+    /// The value at this position of a row.
     Value(usize, Kind),
-    /// Its rows have no value for it.
+    /// Always NULL.
     Null,
-    /// It is another name for the rowid.
+    /// The rowid, of which the column is an alias.
     Rowid,
 }
 
@@ -41,19 +41,19 @@ pub enum Kind {
     Any,
 }
 
-/// An index, and the keys it has so far.
+/// An index with its keys so far.
 pub struct Index {
     pub name: String,
     pub root: u32,
     /// The numbers of its columns in the table.
     pub columns: Vec<usize>,
-    /// The rows that it has, if it is partial: those for which all of these hold.
+    /// The conditions of a partial index.
     pub conditions: Vec<Condition>,
     pub is_unique: bool,
     pub keys: Sorter,
 }
 
-/// What a value has to be.
+/// The condition on a value.
 struct Rule {
     column: String,
     kind: Kind,
@@ -80,7 +80,7 @@ impl Table {
         }
     }
 
-    /// The rowid of a row that follows another.
+    /// The rowid of the next row.
     pub fn rowid(&self, values: &[ValueRef<'_>], last: Option<i64>) -> Result<i64> {
         let given = match self.key.map(|key| values[key]) {
             Some(ValueRef::Integer(rowid)) => Some(rowid),
@@ -98,7 +98,7 @@ impl Rule {
     fn admits(&self, value: ValueRef<'_>) -> bool {
         let is_of_kind = match (self.kind, value) {
             (_, ValueRef::Null) => !self.is_required,
-            // SQLite makes a NULL of it.
+            // SQLite stores NULL.
             (Kind::Real | Kind::Any, ValueRef::Real(real)) => !real.is_nan() || !self.is_required,
             (Kind::Integer | Kind::Real, ValueRef::Integer(_))
             | (Kind::Text, ValueRef::Text(_))
@@ -110,7 +110,7 @@ impl Rule {
     }
 }
 
-/// Reads what a table is whose rows will have values for some columns.
+/// Reads a table whose rows will have values for some of its columns.
 pub fn read_table(connection: &Connection, name: &str, given: &[&str]) -> Result<Table> {
     let refuse = |reason: String| Error::Refused(format!("{name} {reason}"));
     let found = connection
@@ -197,12 +197,12 @@ struct Column {
     kind: Kind,
     is_required: bool,
     has_default: bool,
-    /// Its place in the primary key, from 1; 0 if it is not part of it.
+    /// Its position in the primary key, from 1; 0 if it is not part of it.
     key_place: i64,
     is_hidden: bool,
 }
 
-/// Whether the literals of a condition are of the type of their column: then SQLite converts neither.
+/// Whether the literals of a condition have the type of their column, so that SQLite converts neither.
 fn is_of_kind(condition: &Condition, columns: &[Column]) -> bool {
     use constraint::{Test, Values};
     match (&condition.test, columns[condition.column].kind) {
@@ -213,7 +213,7 @@ fn is_of_kind(condition: &Condition, columns: &[Column]) -> bool {
     }
 }
 
-/// The column that is another name for the rowid: `integer primary key`, if SQLite made no index for it.
+/// The alias of the rowid: an `integer primary key` for which SQLite created no index.
 fn rowid_column(columns: &[Column], indexes: &[(Index, Origin)]) -> Option<usize> {
     let has_index = indexes.iter().any(|(_, origin)| origin == "pk");
     columns
@@ -245,7 +245,7 @@ fn read_columns(connection: &Connection, table: &str) -> Result<Vec<Column>> {
     Ok(columns.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How an index came to be: `c` by a statement of its own, `u` by a unique constraint, `pk` by a primary key.
+/// The origin of an index: `c` is a statement, `u` a unique constraint, `pk` a primary key.
 type Origin = String;
 
 fn read_indexes(
@@ -266,7 +266,7 @@ fn index_names(connection: &Connection, table: &str) -> Result<Vec<(String, Orig
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The indexes of a table that have a statement of their own and a form that is refused.
+/// The indexes of a table that are created by a statement and refused.
 pub fn unsupported_indexes(connection: &Connection, table: &str) -> Result<Vec<String>> {
     let columns = read_columns(connection, table)?;
     let mut unsupported = Vec::new();
@@ -315,7 +315,7 @@ fn read_index(connection: &Connection, name: String, columns: &[Column]) -> Resu
     })
 }
 
-/// The columns that the key of an index is made of.
+/// The columns of the key of an index.
 fn read_key(connection: &Connection, index: &str, columns: &[Column]) -> Result<Vec<usize>> {
     let mut statement = connection.prepare_cached(
         "select cid, \"desc\", coll from pragma_index_xinfo(?1, 'main') where key order by seqno",
@@ -328,7 +328,7 @@ fn read_key(connection: &Connection, index: &str, columns: &[Column]) -> Result<
             .get_ref(2)?
             .as_str()
             .is_ok_and(|name| name.eq_ignore_ascii_case("binary"));
-        // Of an expression and of the rowid the number is negative.
+        // The number of an expression and of the rowid is negative.
         let number = usize::try_from(number).ok();
         let number = number.filter(|number| {
             is_binary
@@ -344,7 +344,7 @@ fn read_key(connection: &Connection, index: &str, columns: &[Column]) -> Result<
     Ok(key)
 }
 
-/// Refuses a file whose pages would have to look otherwise, and tables that are not empty. Returns how many pages the file has.
+/// Refuses a file with an unsupported format, and tables that are not empty. Returns the number of pages.
 pub fn check_file(file: &File, tables: &[Table]) -> Result<u32> {
     let refuse = |reason: &str| Err(Error::Refused(format!("the file {reason}")));
     let mut header = [0; 100];

@@ -1,4 +1,4 @@
-//! Sorts keys with little memory: sorted runs are written to a temporary file and merged at the end.
+//! An external sort: sorted runs are written to a temporary file and merged at the end.
 
 use super::record::put_key;
 use super::{read_at, write_at};
@@ -9,13 +9,13 @@ use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io;
 
-/// How much of each run is read at once.
+/// The size of reads from a run.
 const READ_BYTES: usize = 1 << 15;
 
-/// How much of a run is written at once.
+/// The size of writes to a run.
 const WRITE_BYTES: usize = 1 << 18;
 
-/// The temporary file that runs are written to.
+/// The temporary file with the runs.
 pub struct Spill {
     file: File,
     length: u64,
@@ -42,7 +42,7 @@ pub struct Sorter {
     runs: Vec<Run>,
 }
 
-/// Where a key is in memory, and its first eight bytes, which mostly decide how it compares.
+/// The range of a key in memory, and its first eight bytes, which usually decide a comparison.
 struct Key {
     beginning: u64,
     start: u32,
@@ -62,7 +62,7 @@ struct Run {
 }
 
 impl Sorter {
-    /// Adds the key of some values. Returns how much memory it takes up.
+    /// Adds the key of some values. Returns the memory that it uses.
     pub fn add<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) -> usize {
         let start = self.bytes.len();
         for value in values {
@@ -104,7 +104,7 @@ impl Sorter {
         });
     }
 
-    /// Sorts what is in memory and writes it as a run.
+    /// Sorts the keys in memory and writes them as a run.
     pub fn spill(&mut self, spill: &mut Spill) -> io::Result<()> {
         self.sort();
         let offset = spill.length;
@@ -186,7 +186,7 @@ enum Rest {
 }
 
 impl Source {
-    /// Goes on to the next key; false if there is none.
+    /// Advances to the next key; false at the end.
     fn advance(&mut self, file: &File) -> io::Result<bool> {
         self.key.clear();
         match &mut self.rest {
@@ -212,7 +212,7 @@ impl Source {
     }
 }
 
-/// Reads on until the buffer has `wanted` unused bytes; false if the run has ended.
+/// Reads until the buffer has `wanted` unused bytes; false at the end of the run.
 fn fill(
     buffer: &mut Vec<u8>,
     used: &mut usize,
@@ -237,7 +237,7 @@ fn fill(
 }
 
 impl Ord for Source {
-    /// Reversed: a heap gives its greatest element, and the source with the least key is wanted.
+    /// Reversed, because a heap returns its largest element, and the source with the smallest key is needed.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
