@@ -221,7 +221,7 @@ fn a_rewritten_file_is_a_new_version_and_the_old_rows_stay() {
     sandbox.write(&main_file(), message("u9", SESSION, "all is different now"));
     let summary = sandbox.sync();
     assert!(
-        summary.contains("1 rewritten: the old version stays"),
+        summary.contains("1 rewritten (old versions are kept)"),
         "{summary}"
     );
     sandbox.check();
@@ -274,7 +274,7 @@ fn a_file_that_is_gone_keeps_its_rows() {
     fs::remove_file(sandbox.home().join(main_file())).unwrap();
     let summary = sandbox.sync();
     assert!(
-        summary.contains("1 gone: what they held stays"),
+        summary.contains("1 gone (their rows are kept)"),
         "{summary}"
     );
     assert_eq!(

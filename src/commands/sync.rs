@@ -1,4 +1,4 @@
-//! `cc-etl sync`: imports what is new in Claude homes.
+//! `cc-etl sync`: imports new files and lines of Claude homes.
 
 mod homes;
 mod target;
@@ -102,16 +102,16 @@ fn wait(arguments: &SyncArguments) -> Wait {
     }
 }
 
-/// How a sync is attempted, after what came of the attempts before.
+/// The state of the attempts of a sync.
 struct Attempt {
-    /// What the program failed to write. It is archived and no more.
+    /// Chunks that failed with an internal error: they are archived but not loaded.
     failures: Failures,
-    /// Why a new database cannot be filled page by page. It is filled by statements.
+    /// Why the page writer refuses the new database, which is then filled with statements.
     refusal: Option<Error>,
 }
 
 impl Attempt {
-    /// The first one. With `CC_ETL_BULK=0`, statements are used from the start: what they write must be the same.
+    /// The first attempt. With `CC_ETL_BULK=0` it uses statements, which must write the same content.
     fn first() -> Attempt {
         let is_bulk = std::env::var_os("CC_ETL_BULK").is_none_or(|value| value != "0");
         Attempt {
@@ -287,7 +287,7 @@ struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// After this many attempts, a file that is still being rewritten is left to the next sync.
+    /// After this many attempts, a file that is still changing is left to the next sync.
     const ATTEMPTS: usize = 3;
 
     fn read(
@@ -303,8 +303,7 @@ impl Again<'_> {
             replaced = self.attempt(&replaced, loader, report)?;
         }
         let left = replaced.iter().map(|input| {
-            let message =
-                "it is rewritten again and again while it is read; the next sync reads it";
+            let message = "it keeps changing while it is read; the next sync reads it";
             Problem::new(&input.name, message)
         });
         report.problems.extend(left);
@@ -328,7 +327,7 @@ impl Again<'_> {
                 stat: version.stat.expect("it was read from a home"),
             });
         }
-        // What was read of them is part of what the database knows.
+        // The comparison needs the rows of the parts read before.
         loader.begin()?;
         loader.close_file()?;
         let mut known = KnownFiles::read(self.connection)?;
@@ -363,10 +362,10 @@ impl Again<'_> {
     }
 }
 
-/// Why a lock is not poisoned.
+/// Why a lock is never poisoned.
 const NO_PANIC: &str = "adding to a list does not panic";
 
-/// Notes what is known of files without reading them.
+/// Updates the rows of files that are not read.
 fn note(
     connection: &Connection,
     loader: &mut Loader<Statements<'_>>,
@@ -391,8 +390,8 @@ fn note(
     Ok(())
 }
 
-/// Looks through the homes; meanwhile opens the database if there is one, and reads which files it knows. A new one is
-/// created only when it is known that there is something to read.
+/// Discovers the files of the homes. In parallel, opens an existing database and reads its files. A new database is created only
+/// after the discovery.
 fn homes_and_target(
     global: &Global,
     arguments: &SyncArguments,
@@ -416,7 +415,7 @@ fn homes_and_target(
             Ok(looking) => looking
                 .join()
                 .unwrap_or_else(|panic| resume_unwind(panic))?,
-            // The system has no more threads.
+            // The system refuses more threads.
             Err(_) => look()?,
         };
         let (target, known) = opened?;
@@ -424,12 +423,12 @@ fn homes_and_target(
     })
 }
 
-/// Fragments in the database that are no records.
+/// The number of rejected fragments in the database.
 fn count_rejected(connection: &Connection) -> Result<i64> {
     Ok(connection.query_row(sql::COUNT_REJECTED, [], |row| row.get(0))?)
 }
 
-/// Invented and real history do not belong into one database.
+/// The demo and real history must not be in one database.
 fn refuse_mixture(connection: &Connection, is_demo: bool) -> Result<()> {
     let (sources, demos): (i64, i64) =
         connection.query_row(sql::COUNT_SOURCES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -455,7 +454,7 @@ fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
     }
 }
 
-/// What a run did, for people and for programs.
+/// The results of a run, for people and for programs.
 struct Report {
     database: PathBuf,
     started_at: String,
@@ -468,9 +467,9 @@ struct Report {
     problems: Vec<Problem>,
     /// Scripts that failed.
     failures: Vec<Problem>,
-    /// Fragments in the database that are no records, of this run and of earlier ones.
+    /// Rejected fragments in the database, of this run and of earlier ones.
     all_rejected: i64,
-    /// What could not be done at the end, and need not be.
+    /// An optional step at the end that failed.
     unfinished: Option<Problem>,
     seconds: f64,
 }
@@ -501,13 +500,13 @@ impl Report {
         self.new_bytes += changes.new_bytes();
     }
 
-    /// The room that the rest of the run may take: a database is smaller than its sources, and there is the journal.
+    /// The disk space that the rest of the run may need: the database is at most as large as its sources, plus the journal.
     fn needed_bytes(&self) -> u64 {
         const JOURNAL_BYTES: u64 = 32 << 20;
         self.new_bytes.saturating_sub(self.counts.bytes) + JOURNAL_BYTES
     }
 
-    /// Leaves a row about the run, unless there was nothing to do.
+    /// Records the run, unless no file changed.
     fn record(&self, connection: &Connection) -> Result<()> {
         if self.changed_files == 0 {
             return Ok(());
@@ -567,8 +566,8 @@ impl Report {
             number(self.changed_files)
         );
         for (count, what) in [
-            (self.rewritten_files, "rewritten: the old version stays"),
-            (self.missing_files, "gone: what they held stays"),
+            (self.rewritten_files, "rewritten (old versions are kept)"),
+            (self.missing_files, "gone (their rows are kept)"),
         ] {
             if count > 0 {
                 files.push_str(&format!(", {} {what}", number(count)));
@@ -616,7 +615,7 @@ impl Report {
         .to_string()
     }
 
-    /// How the run ends: what could not be read weighs more than what could not be parsed.
+    /// The result of the run: unreadable files are worse than rejected lines.
     fn verdict(&self, is_strict: bool) -> Result<()> {
         match (self.problems.len(), self.all_rejected) {
             (0, _) if !self.failures.is_empty() => {
