@@ -1,12 +1,18 @@
 -- When the work is done
--- How to read: prompts by weekday (0 is Sunday) and hour, UTC unless an offset is given.
--- :offset - hours from UTC, like +02:00; UTC without it
+-- How to read: prompts by weekday (0 is Sunday) and hour, local.
 -- Bar: prompt_count
+with said as (
+    select datetime(said_at, (
+        select utc_offset from time_zone_offsets where begins_at <= said_at order by begins_at desc limit 1
+    )) as local_at
+    from prompts
+    where said_at is not null and kind <> 'sdk_prompt'
+)
+
 select
-    cast(strftime('%w', said_at, coalesce(nullif(:offset, ''), '+00:00')) as integer) as weekday,
-    cast(strftime('%H', said_at, coalesce(nullif(:offset, ''), '+00:00')) as integer) as hour,
+    cast(strftime('%w', local_at) as integer) as weekday, -- 0 is Sunday
+    cast(strftime('%H', local_at) as integer) as hour,
     count(*) as prompt_count
-from prompts
-where said_at is not null and kind <> 'sdk_prompt'
+from said
 group by weekday, hour
-order by weekday, hour;
+order by (weekday + 6) % 7, hour;

@@ -1,7 +1,7 @@
 -- Cache: how much is read from it
 -- How to read: the share of input that came from the cache; below 0.9 in long sessions the cache is often cold.
--- :since - first day, like 2026-09-01; all days without it
--- :until - last day; all days without it
+-- :since first_day - first local day, like 2026-09-01; all days without it
+-- :until last_day - last local day; all days without it
 -- Bar: hit_rate
 select
     response_date,
@@ -11,7 +11,7 @@ select
     round(1.0 * sum(cache_read_tokens) / nullif(sum(cache_read_tokens) + sum(cache_write_tokens) + sum(input_tokens), 0), 4)
         as hit_rate
 from response_costs
-where responded_at >= coalesce(nullif(:since, ''), '0000')
-    and responded_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
+where response_date >= coalesce(nullif(:since, ''), '0000')
+    and response_date <= coalesce(nullif(:until, ''), '9999')
 group by response_date
 order by response_date;

@@ -1,6 +1,6 @@
 -- Cache: what misses cost
 -- How to read: requests in a session that wrote most of their context anew although the request before had it; the pause before tells why.
--- :limit - rows to show; 20 without it
+-- :limit number - rows to show; 20 without it
 -- Bar: cache_write_cost_usd
 with requests as (
     select

@@ -1,7 +1,7 @@
 -- Code blocks in answers
 -- How to read: the first block of each answer that has one, with its language.
 -- :project - name of a project or a part of it; all projects without it
--- :limit - rows to show; 20 without it
+-- :limit number - rows to show; 20 without it
 with fenced as (
     select
         messages.sent_at, messages.session_id, projects.name as project, messages.uuid,

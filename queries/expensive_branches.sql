@@ -1,7 +1,7 @@
 -- Most expensive branches
 -- How to read: what each git branch has cost so far.
 -- :project - name of a project or a part of it; all projects without it
--- :limit - rows to show; 20 without it
+-- :limit number - rows to show; 20 without it
 -- Bar: cost_usd
 select project, git_branch, session_count, response_count, output_tokens, cost_usd, last_responded_at
 from branch_costs

@@ -1,6 +1,6 @@
 -- Most expensive days
--- How to read: days are UTC; daily_costs_local has your own.
--- :limit - rows to show; 20 without it
+-- How to read: local days, the most expensive first.
+-- :limit number - rows to show; 20 without it
 -- Bar: cost_usd
 select response_date, sum(response_count) as response_count, sum(output_tokens) as output_tokens,
     round(sum(cost_usd), 4) as cost_usd, round(sum(estimated_cost_usd), 4) as estimated_cost_usd

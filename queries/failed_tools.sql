@@ -1,7 +1,7 @@
 -- Tool calls that failed
 -- How to read: newest first; what was called, and what the model was told.
 -- :tool - name of a tool; all tools without it
--- :limit - rows to show; 20 without it
+-- :limit number - rows to show; 20 without it
 select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, exit_code,
     substr(result, 1, 300) as result, session_id
 from tool_calls

@@ -1,8 +1,8 @@
 -- Feedback by week
--- How to read: how often you correct, deny and interrupt, per hundred prompts.
+-- How to read: how often you correct, deny and interrupt, per hundred prompts; weeks begin on Monday.
 -- Bar: objections_per_100_prompts
 select
-    date(said_at, 'weekday 0', '-6 days') as week_start_date,
+    date(said_date, 'weekday 0', '-6 days') as week_start_date,
     sum(kind in ('prompt', 'queued_prompt', 'correction')) as prompt_count,
     sum(kind = 'correction') as correction_count,
     sum(kind in ('denial', 'plan_rejected')) as denial_count,
@@ -12,6 +12,6 @@ select
         / nullif(sum(kind in ('prompt', 'queued_prompt', 'correction')), 0), 1
     ) as objections_per_100_prompts
 from feedback
-where said_at is not null
+where said_date is not null
 group by week_start_date
 order by week_start_date;

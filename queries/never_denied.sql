@@ -1,6 +1,6 @@
 -- Commands that were never denied
 -- How to read: often called and never denied: candidates for a rule that allows them.
--- :limit - rows to show; 20 without it
+-- :limit number - rows to show; 20 without it
 -- Bar: call_count
 select tool_name, command_prefix, call_count
 from denial_stats

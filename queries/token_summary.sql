@@ -1,7 +1,7 @@
 -- Tokens by kind
 -- How to read: cache reads are most of all tokens, and the cheapest; look at the shares of the cost.
--- :since - first day, like 2026-09-01; all days without it
--- :until - last day; all days without it
+-- :since first_day - first local day, like 2026-09-01; all days without it
+-- :until last_day - last local day; all days without it
 -- Bar: cost_usd
 select
     model,
@@ -16,7 +16,7 @@ select
     round(sum(cache_read_cost_usd), 4) as cache_read_cost_usd,
     round(sum(cost_usd), 4) as cost_usd
 from response_costs
-where responded_at >= coalesce(nullif(:since, ''), '0000')
-    and responded_at <= coalesce(nullif(:until, ''), '9999') || 'T99'
+where response_date >= coalesce(nullif(:since, ''), '0000')
+    and response_date <= coalesce(nullif(:until, ''), '9999')
 group by model
 order by cost_usd desc, model;

@@ -924,6 +924,25 @@ create table correction_phrases (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
+-- Local time
+-------------------------------------------------------------------------------------------------------------------
+
+-- Times are UTC. Days and hours (`*_date`, and hours in queries) are local: those of the time zone of the database, which
+-- `cc-etl config time-zone` sets. A time becomes a local one by one expression, the same in all views and queries:
+--
+--     datetime(sent_at, (
+--         select utc_offset from time_zone_offsets where begins_at <= sent_at order by begins_at desc limit 1
+--     ))
+--
+-- date() instead of datetime() gives the day.
+
+create table time_zone_offsets (
+    -- One row per period in which the time zone of the database has one offset from UTC, to the end of the year 2100.
+    begins_at text not null primary key, -- the period ends where the next one begins
+    utc_offset text not null -- a modifier of SQLite's date functions, like +05:30
+) without rowid, strict;
+
+-------------------------------------------------------------------------------------------------------------------
 -- For BI tools
 -------------------------------------------------------------------------------------------------------------------
 
@@ -937,7 +956,7 @@ create table correction_phrases (
 create table bi_session_days (
     -- One row per session, day, model and machine: tokens and cost.
     session_id TEXT not null, -- '' if the response has none
-    activity_date DATE, -- UTC; NULL if no line has a time
+    activity_date DATE, -- local; NULL if no line has a time
     model TEXT not null,
     machine TEXT not null, -- that recorded the response
     project TEXT not null,
@@ -958,7 +977,7 @@ create index bi_session_days_by_date on bi_session_days (activity_date);
 
 create table bi_days (
     -- One row per day, model, project and machine: tokens and cost.
-    activity_date DATE, -- UTC; NULL if no line has a time
+    activity_date DATE, -- local; NULL if no line has a time
     model TEXT not null,
     project TEXT not null,
     machine TEXT not null,
@@ -982,7 +1001,7 @@ create table bi_days (
 create table bi_tools (
     -- One row per session, day, tool and type of agent that called it.
     session_id TEXT not null, -- '' if the call has none
-    activity_date DATE, -- UTC, of the call
+    activity_date DATE, -- local, of the call
     tool_name TEXT not null,
     agent_type TEXT not null, -- '' for the session itself
     mcp_server TEXT, -- NULL for a built-in tool
@@ -1019,6 +1038,7 @@ create table bi_feedback (
     machine TEXT not null,
     text_length BIGINT not null, -- characters typed by the person, at most 1,000,000
     is_trivial BOOLEAN not null check (is_trivial in (0, 1)),
+    said_date DATE, -- local
     said_at TIMESTAMP,
     said_unix BIGINT, -- said_at in seconds since 1970
     primary key (session_id, signal_number)
@@ -1131,8 +1151,9 @@ create index file_change_parts_by_session on _file_change_parts (session_id);
 
 create table settings (
     -- One row per setting of the whole database.
-    setting text not null primary key, -- index_tool_output, refreshed_with, derived_with
-    value text not null -- refreshed_with: hash of the built-in prices and words; derived_with: hash of prices, words, scripts and views
+    setting text not null primary key, -- index_tool_output, time_zone, refreshed_with, derived_with
+    value text not null -- time_zone: a name of the tz database; refreshed_with: hash of the built-in prices and
+    -- words; derived_with: hash of prices, words, time zone offsets, scripts and views
 ) strict;
 
 -- Full-text index of prompts, responses, thinking and commands: `where search match 'words'`; rowid is

@@ -119,6 +119,11 @@ pub enum Command {
     /// List or import model prices
     #[command(subcommand)]
     Prices(PricesCommand),
+    /// List the settings of the database, or change one
+    #[command(after_help = "Examples:
+  cc-etl config
+  cc-etl config time-zone Europe/Berlin")]
+    Config(ConfigArguments),
     /// Write the configuration of Datasette, and start it
     #[command(after_help = "Example:
   cc-etl datasette --out site --serve -- --port 8080 --open")]
@@ -255,6 +260,25 @@ pub struct PricesImportArguments {
 }
 
 #[derive(Debug, Args)]
+pub struct ConfigArguments {
+    /// Setting to print or to change; default: list all
+    #[command(subcommand)]
+    pub setting: Option<Setting>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Setting {
+    /// Time zone of days, hours and printed times
+    ///
+    /// The first sync takes the zone of the system. Days and hours in views and tables change at once, without an import.
+    TimeZone {
+        /// A name of the tz database, such as Europe/Berlin, or UTC; default: print the current one
+        #[arg(value_name = "ZONE")]
+        zone: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct QueryArguments {
     /// Name of a question; `cc-etl query` lists them
     #[arg(value_name = "QUESTION", conflicts_with = "sql")]
@@ -291,11 +315,11 @@ pub struct SearchArguments {
     /// Only projects whose name or path contains this
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
-    /// Only this day and later
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Only this day and later: 2026-11-03, yesterday, 7d, 2026-W46, last month
+    #[arg(long, value_name = "DATE")]
     pub since: Option<String>,
     /// Only this day and earlier
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
     /// Only one kind of text
     #[arg(long, value_enum)]

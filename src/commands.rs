@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod config;
 pub mod datasette;
 pub mod doctor;
 pub mod path;

@@ -88,6 +88,7 @@ const PAGES: &[Page] = &[
     page("trivial_texts", "trivial_text", None, &[]),
     page("correction_phrases", "correction_phrase", None, &[]),
     hidden("settings", "setting"),
+    page("time_zone_offsets", "begins_at", None, &[]),
     page("bi_session_days", "session_id", Some("activity_date"), &["model", "project"]),
     page("bi_days", "activity_date", Some("activity_date"), &["model", "project"]),
     page("bi_tools", "tool_name", Some("activity_date"), &["tool_name", "project"]),
@@ -195,10 +196,12 @@ fn describe<'t>(
 fn questions() -> Vec<(String, Yaml)> {
     let entry = |question: &query::Question| {
         let mut description = escaped(question.how_to_read);
-        for (name, meaning) in &question.parameters {
-            let _ = write!(description, "<br><b>{name}</b>: {}", escaped(meaning));
+        for parameter in &question.parameters {
+            let (name, meaning) = (parameter.name, escaped(parameter.meaning));
+            let _ = write!(description, "<br><b>{name}</b>: {meaning}");
         }
-        let parameters = question.parameters.iter().map(|(name, _)| text(name));
+        let parameters = question.parameters.iter();
+        let parameters = parameters.map(|parameter| text(parameter.name));
         let mut entries = vec![
             ("title", text(question.title)),
             ("description_html", text(&description)),

@@ -35,6 +35,7 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),
         Command::Prices(command) => commands::prices::run(&global, &command),
+        Command::Config(arguments) => commands::config::run(&global, &arguments),
         Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
         Command::Path => commands::path::run(&global),
         Command::Sql(arguments) => commands::sql::run(&global, &arguments),

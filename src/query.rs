@@ -1,9 +1,11 @@
 //! Runs read-only queries: the questions under `queries/`, and SQL from the user.
 
 use crate::database;
+use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::QueryRows;
 use crate::terminal::byte_size;
+use crate::time_zone::TimeZone;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -19,12 +21,58 @@ pub struct Question {
     pub name: &'static str,
     pub title: &'static str,
     pub how_to_read: &'static str,
-    /// Name and meaning.
-    pub parameters: Vec<(&'static str, &'static str)>,
+    pub parameters: Vec<Parameter>,
     /// The column to draw a bar for.
     pub bar: Option<&'static str>,
     /// The statement, with its header.
     pub sql: &'static str,
+}
+
+/// A parameter of a question: `-- :since first_day - what it means`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub meaning: &'static str,
+}
+
+/// The type of a parameter; text if its header has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Number,
+    /// A day or a period, of which the statement gets the first day.
+    FirstDay,
+    /// A day or a period, of which the statement gets the last day.
+    LastDay,
+}
+
+impl Question {
+    /// Converts the arguments to what the statement expects. An empty argument is the same as none.
+    pub fn interpret(
+        &self,
+        arguments: &[(String, String)],
+        zone: &TimeZone,
+    ) -> Result<Vec<(String, String)>> {
+        let value = |(name, text): &(String, String)| {
+            let parameter = self.parameters.iter().find(|other| other.name == name);
+            let value = match parameter.map_or(Kind::Text, |parameter| parameter.kind) {
+                _ if text.is_empty() => Ok(text.clone()),
+                Kind::Text => Ok(text.clone()),
+                Kind::Number => match text.trim().parse::<i64>() {
+                    Ok(number) => Ok(number.to_string()),
+                    Err(_) => Err(format!("{text:?} is not a whole number")),
+                },
+                Kind::FirstDay => dates::first_day(text, zone.today()),
+                Kind::LastDay => dates::last_day(text, zone.today()),
+            };
+            match value {
+                Ok(value) => Ok((name.clone(), value)),
+                Err(problem) => Err(Error::Usage(format!("{name}: {problem}"))),
+            }
+        };
+        arguments.iter().map(value).collect()
+    }
 }
 
 /// All questions, by name.
@@ -56,11 +104,22 @@ fn parse(name: &'static str, sql: &'static str) -> Question {
             question.how_to_read = text;
         } else if let Some(column) = line.strip_prefix("Bar: ") {
             question.bar = Some(column);
-        } else if let Some((name, meaning)) = line
+        } else if let Some((declaration, meaning)) = line
             .strip_prefix(':')
             .and_then(|rest| rest.split_once(" - "))
         {
-            question.parameters.push((name, meaning));
+            let (name, kind) = declaration.split_once(' ').unwrap_or((declaration, ""));
+            let kind = match kind {
+                "number" => Kind::Number,
+                "first_day" => Kind::FirstDay,
+                "last_day" => Kind::LastDay,
+                _ => Kind::Text,
+            };
+            question.parameters.push(Parameter {
+                name,
+                kind,
+                meaning,
+            });
         } else if question.title.is_empty() {
             question.title = line;
         }
@@ -257,9 +316,21 @@ mod tests {
                 "{}",
                 question.name
             );
-            for (name, meaning) in &question.parameters {
+            for Parameter {
+                name,
+                kind,
+                meaning,
+            } in &question.parameters
+            {
+                let kind = match kind {
+                    Kind::Text => "",
+                    Kind::Number => " number",
+                    Kind::FirstDay => " first_day",
+                    Kind::LastDay => " last_day",
+                };
                 assert!(
-                    question.sql.contains(&format!(":{name}")),
+                    question.sql.contains(&format!("-- :{name}{kind} - "))
+                        && question.sql.contains(&format!("(:{name}, ")),
                     "{}: :{name}",
                     question.name
                 );
@@ -275,7 +346,7 @@ mod tests {
             }) {
                 if let Some(name) = word.strip_prefix(':').filter(|name| !name.is_empty()) {
                     assert!(
-                        question.parameters.iter().any(|(known, _)| *known == name),
+                        question.parameters.iter().any(|known| known.name == name),
                         "{}: :{name} has no description",
                         question.name
                     );

@@ -140,7 +140,7 @@ impl Session {
             vec![
                 facts.text("project").to_string(),
                 facts.text("git_branch").to_string(),
-                day_and_time(facts.text("started_at")),
+                session_start(facts),
                 duration(1000.0 * facts.number("duration_s") as f64),
             ],
             vec![
@@ -471,7 +471,10 @@ fn by_key(rows: Vec<Row>, key: impl Fn(&Row) -> i64) -> HashMap<i64, Vec<Row>> {
     groups
 }
 
-/// A day and a time of day, to the minute.
-pub fn day_and_time(timestamp: &str) -> String {
-    timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
+/// The local time at which a session began, with its time zone; all times of the session are in it.
+fn session_start(facts: &Row) -> String {
+    match facts.text("started_at_local") {
+        "" => String::new(),
+        local => format!("{local} {}", facts.text("time_zone")),
+    }
 }

@@ -5,6 +5,7 @@
 use crate::column::{Kind, SESSION_WIDTH};
 use crate::format::QueryRows;
 use crate::terminal::{Emphasis, bar, sanitize};
+use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
 use std::collections::HashSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -17,6 +18,8 @@ pub struct Options<'o> {
     pub emphasis: Emphasis,
     /// The column to picture as bars.
     pub measured: Option<&'o str>,
+    /// Times are in this zone; in UTC if none.
+    pub zone: Option<&'o TimeZone>,
     /// A last row, with the names of its columns.
     pub totals: Option<&'o QueryRows>,
     /// Whether money is what one unit costs: all digits count then.
@@ -69,12 +72,22 @@ pub fn draw(rows: &QueryRows, options: &Options) -> String {
             |line| emphasis.bold(line),
         ));
     }
+    let mut notes = Vec::new();
+    if let Some(zone) = options.zone
+        && (columns.iter()).any(|column| column.kind == Kind::Time && column.content > 0)
+    {
+        notes.push(format!("times are in {}", sanitize(&zone.name)));
+    }
     if !dropped.is_empty() {
-        lines.push(String::new());
-        let note = format!(
+        notes.push(format!(
             "not shown: {}; --wide shows all columns, --json too",
             list(&dropped)
-        );
+        ));
+    }
+    if !notes.is_empty() {
+        lines.push(String::new());
+    }
+    for note in notes {
         lines.extend(
             wrap(&note, options.width.unwrap_or(usize::MAX), usize::MAX)
                 .iter()
@@ -143,7 +156,11 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
         };
         let is_measured = options.measured == Some(name.as_str());
         let total = total(options.totals, name, kind, place);
-        let cells: Vec<String> = values.clone().map(|value| kind.cell(value)).collect();
+        let cell = |value| match options.zone.filter(|_| kind == Kind::Time) {
+            Some(zone) => local_time(value, zone).unwrap_or_else(|| kind.cell(value)),
+            None => kind.cell(value),
+        };
+        let cells: Vec<String> = values.clone().map(cell).collect();
         let name = sanitize(name).replace(char::is_whitespace, " ");
         columns.push(Column::new(
             name,
@@ -158,6 +175,14 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
         }
     }
     columns
+}
+
+/// A timestamp in a zone, to the minute.
+fn local_time(value: &Value, zone: &TimeZone) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(zone.local(text)?[..16].to_string()),
+        _ => None,
+    }
 }
 
 /// The cell of the last row; its first one says what the row is.

@@ -3,6 +3,7 @@
 mod sandbox;
 
 use sandbox::{Sandbox, text};
+use serde_json::json;
 use std::fs;
 
 fn demo() -> Sandbox {
@@ -496,4 +497,275 @@ fn the_timeout_holds_within_one_call_of_a_function() {
     let long = "select printf('%.*c',900000,'a') like printf('%%%.*c',40000,'a%')";
     let output = sandbox.run(&["query", "--sql", long, "--timeout", "1"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Responses around midnight, by their session and time.
+const RESPONSES: &[(&str, &str)] = &[
+    // The clock goes forward in New York at 07:00 UTC.
+    ("spring", "2026-03-08T04:59:59.999Z"),
+    ("spring", "2026-03-08T05:00:00.000Z"),
+    ("spring", "2026-03-09T03:59:59.999Z"),
+    ("spring", "2026-03-09T04:00:00.000Z"),
+    // It goes back at 06:00 UTC.
+    ("autumn", "2026-11-01T03:59:59.999Z"),
+    ("autumn", "2026-11-01T04:00:00.000Z"),
+    ("autumn", "2026-11-02T04:59:59.999Z"),
+    ("autumn", "2026-11-02T05:00:00.000Z"),
+    // On Lord Howe Island it goes back by half an hour at 15:00 UTC.
+    ("island", "2026-04-04T12:59:59.999Z"),
+    ("island", "2026-04-04T13:00:00.000Z"),
+    ("island", "2026-04-05T13:29:59.999Z"),
+    ("island", "2026-04-05T13:30:00.000Z"),
+];
+
+/// The local days of `RESPONSES`, and how many responses they have.
+const DAYS: &[(&str, &[&str])] = &[
+    (
+        "UTC",
+        &[
+            "2026-03-08|2",
+            "2026-03-09|2",
+            "2026-04-04|2",
+            "2026-04-05|2",
+            "2026-11-01|2",
+            "2026-11-02|2",
+        ],
+    ),
+    (
+        "America/New_York",
+        &[
+            "2026-03-07|1",
+            "2026-03-08|2",
+            "2026-03-09|1",
+            "2026-04-04|2",
+            "2026-04-05|2",
+            "2026-10-31|1",
+            "2026-11-01|2",
+            "2026-11-02|1",
+        ],
+    ),
+    (
+        "Asia/Kolkata",
+        &[
+            "2026-03-08|2",
+            "2026-03-09|2",
+            "2026-04-04|2",
+            "2026-04-05|2",
+            "2026-11-01|2",
+            "2026-11-02|2",
+        ],
+    ),
+    (
+        "Australia/Lord_Howe",
+        &[
+            "2026-03-08|2",
+            "2026-03-09|2",
+            "2026-04-04|1",
+            "2026-04-05|2",
+            "2026-04-06|1",
+            "2026-11-01|2",
+            "2026-11-02|2",
+        ],
+    ),
+];
+
+#[test]
+fn days_are_those_of_the_time_zone() {
+    let sandbox = Sandbox::new();
+    let mut lines = String::new();
+    for (number, (session, time)) in RESPONSES.iter().enumerate() {
+        let record = json!({
+            "type": "assistant", "uuid": format!("uuid-{number}"), "parentUuid": null, "sessionId": session,
+            "timestamp": time, "cwd": "/w", "requestId": format!("req_{number}"),
+            "message": {
+                "id": format!("msg_{number}"), "role": "assistant", "model": "claude-opus-4-6",
+                "content": [{"type": "tool_use", "id": format!("toolu_{number}"), "name": "Bash", "input": {"command": "ls"}}],
+                "usage": {"input_tokens": 1, "output_tokens": 1}
+            }
+        });
+        lines.push_str(&format!("{record}\n"));
+    }
+    sandbox.write("projects/-w/spring.jsonl", &lines);
+    sandbox.sync();
+    let questions = [
+        "select response_date, sum(response_count) from daily_costs group by 1 order by 1",
+        "select activity_date, sum(response_count) from bi_days group by 1 order by 1",
+        "select activity_date, sum(response_count) from bi_session_days group by 1 order by 1",
+        "select activity_date, sum(call_count) from bi_tools group by 1 order by 1",
+        "select called_date, count(*) from tool_calls group by 1 order by 1",
+    ];
+    for (zone, days) in DAYS {
+        sandbox.ok(&["config", "time-zone", zone]);
+        for question in questions {
+            // This connection has none of the functions of the program.
+            assert_eq!(sandbox.query(question), *days, "{zone}: {question}");
+            let printed = sandbox.ok(&["query", "--sql", question, "--format", "csv"]);
+            let printed: Vec<String> = printed
+                .lines()
+                .skip(1)
+                .map(|line| line.replace(',', "|"))
+                .collect();
+            assert_eq!(printed, *days, "{zone}: {question}");
+        }
+        sandbox.check();
+        // A first sync in that zone gives the same.
+        let fresh = Sandbox::new();
+        fresh.write("projects/-w/spring.jsonl", &lines);
+        let home = fresh.home();
+        let mut sync = fresh.command(&["sync", "--source", home.to_str().unwrap()]);
+        assert!(sync.env("TZ", zone).output().unwrap().status.success());
+        assert_eq!(fresh.ok(&["config", "time-zone"]).trim(), *zone);
+        assert_eq!(fresh.hash(), sandbox.hash(), "{zone}");
+    }
+}
+
+#[test]
+fn the_time_zone_outlives_syncs_and_rebuilds() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    sandbox.ok(&["config", "time-zone", "asia/kolkata"]);
+    let mut sync = sandbox.command(&["sync", "--demo", "--quiet"]);
+    assert!(
+        sync.env("TZ", "Europe/Berlin")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    sandbox.ok(&["rebuild", "--quiet"]);
+    assert!(sandbox.ok(&["config"]).contains("time-zone  Asia/Kolkata"));
+    sandbox.ok(&["check", "--deep"]);
+    let unknown = sandbox.run(&["config", "time-zone", "Berlin"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("Europe/Berlin"));
+    // A zone that the tz database does not have is UTC.
+    let elsewhere = Sandbox::new();
+    let mut sync = elsewhere.command(&["sync", "--demo", "--quiet"]);
+    assert!(sync.env("TZ", "<XXX>-3").output().unwrap().status.success());
+    assert_eq!(elsewhere.ok(&["config", "time-zone"]).trim(), "UTC");
+}
+
+#[test]
+fn dates_are_parsed_and_times_printed_in_the_time_zone() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    sandbox.ok(&["config", "time-zone", "Australia/Lord_Howe", "--quiet"]);
+    let moment = "select '2026-10-03T15:30:00.000Z' as said_at, '2026-10-03T15:30:00.000Z' as text";
+    let table = sandbox.ok(&["query", "--sql", moment]);
+    assert!(
+        table.contains("2026-10-04 02:30  2026-10-03T15:30:00.000Z"),
+        "{table}"
+    );
+    assert!(
+        table.contains("times are in Australia/Lord_Howe"),
+        "{table}"
+    );
+    let csv = sandbox.ok(&["query", "--sql", moment, "--format", "csv"]);
+    assert_eq!(
+        csv.lines().last(),
+        Some("2026-10-03T15:30:00.000Z,2026-10-03T15:30:00.000Z")
+    );
+    assert!(
+        sandbox
+            .ok(&["show", "--last"])
+            .contains("Australia/Lord_Howe")
+    );
+    assert!(sandbox.ok(&["status"]).contains("Australia/Lord_Howe"));
+    assert!(
+        sandbox
+            .ok(&["search", "helper"])
+            .contains("Australia/Lord_Howe")
+    );
+
+    let asked = |since: &str, until: &str| {
+        let (since, until) = (format!("since={since}"), format!("until={until}"));
+        let question = [
+            "query",
+            "session_table",
+            "--format",
+            "jsonl",
+            "--param",
+            &since,
+            "--param",
+            &until,
+        ];
+        sandbox.ok(&question).trim().lines().count()
+    };
+    let all = asked("", "");
+    assert!(all > 10);
+    assert_eq!(asked("2026", "last year"), 0);
+    assert_eq!(
+        asked("2020", "today"),
+        all - 1,
+        "one session has no messages"
+    );
+    let october = asked("2026-10", "2026-10");
+    assert_eq!(asked("2026-10-01", "2026-10-31"), october);
+    assert!(october > 0 && october < all, "{october} of {all}");
+    for arguments in [
+        &["query", "session_table", "--param", "since=garbage"][..],
+        &["search", "helper", "--since", "garbage"],
+        &["search", "helper", "--until", "3"],
+    ] {
+        let refused = sandbox.run(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let said = text(&refused.stderr);
+        assert!(
+            said.contains("2026-W46") && said.contains("yesterday"),
+            "{said}"
+        );
+    }
+    let refused = sandbox.run(&["query", "last_prompts", "--param", "limit=abc"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("whole number"));
+}
+
+#[test]
+fn this_week_is_the_current_one_without_a_day() {
+    let sandbox = Sandbox::new();
+    let now = clock("+0 days");
+    let week_ago = clock("-7 days");
+    let record = |id: &str, time: &str| {
+        json!({
+            "type": "assistant", "uuid": id, "parentUuid": null, "sessionId": "s", "timestamp": time, "requestId": id,
+            "message": {
+                "id": format!("msg_{id}"), "role": "assistant", "model": "claude-opus-4-6", "content": [],
+                "usage": {"input_tokens": 1, "output_tokens": 1}
+            }
+        })
+    };
+    let lines = [record("a", &now), record("b", &now), record("c", &week_ago)]
+        .map(|line| format!("{line}\n"));
+    sandbox.write("projects/-w/s.jsonl", lines.concat());
+    sandbox.sync();
+    let weeks = sandbox.ok(&["query", "this_week", "--format", "csv"]);
+    let counts: Vec<&str> = weeks
+        .lines()
+        .map(|line| line.split(',').nth(3).unwrap())
+        .collect();
+    assert_eq!(counts, ["response_count", "2", "1"]);
+    let old = sandbox.ok(&[
+        "query",
+        "this_week",
+        "--format",
+        "csv",
+        "--param",
+        "until=2020-01-01",
+    ]);
+    assert!(
+        old.contains("this week,0") && old.contains("last week,0"),
+        "{old}"
+    );
+}
+
+/// The clock, changed by a modifier of SQLite's date functions.
+fn clock(modifier: &str) -> String {
+    let memory = rusqlite::Connection::open_in_memory().unwrap();
+    memory
+        .query_row(
+            "select strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?1)",
+            [modifier],
+            |row| row.get(0),
+        )
+        .unwrap()
 }

@@ -2,7 +2,7 @@
 
 mod sandbox;
 
-use cc_etl::database::{SCHEMA, VIEWS, schema};
+use cc_etl::database::{QUERIES, SCHEMA, VIEWS, schema};
 use cc_etl::schema_page;
 use rusqlite::Connection;
 use sandbox::query;
@@ -54,6 +54,53 @@ fn every_view_is_named_as_its_file_and_says_what_a_row_is() {
             "{name}"
         );
         assert!(!sql.contains("main."), "{name}");
+    }
+}
+
+/// A day or hour in SQL is local, by the expression that `sql/schema.sql` gives with `time_zone_offsets`.
+#[test]
+fn every_local_time_is_computed_by_the_same_expression() {
+    let scripts = [VIEWS, QUERIES].into_iter().flatten();
+    for (name, sql) in scripts {
+        let code = sql.lines().map(|line| line.split("-- ").next().unwrap());
+        let code: Vec<&str> = code.flat_map(str::split_whitespace).collect();
+        let code = code.join(" ");
+        let mut parts =
+            code.split("( select utc_offset from time_zone_offsets where begins_at <= ");
+        let mut before = parts.next().unwrap();
+        assert!(!before.contains("time_zone_offsets"), "{name}");
+        for part in parts {
+            let (time, after) = part.split_once(' ').unwrap();
+            let call = before.rsplit_once('(').unwrap();
+            assert_eq!(call.1, format!("{time}, "), "{name}");
+            assert!(
+                call.0.ends_with("date") || call.0.ends_with("datetime"),
+                "{name}"
+            );
+            assert!(
+                after.starts_with("order by begins_at desc limit 1 ))"),
+                "{name}: {after}"
+            );
+            assert!(!after.contains("time_zone_offsets"), "{name}");
+            before = after;
+        }
+        // A day in UTC is only that of a price.
+        let utc_days = code.matches("_at, 1, 10)").count();
+        assert_eq!(
+            utc_days,
+            if *name == "response_costs" { 2 } else { 0 },
+            "{name}"
+        );
+        for function in ["date", "datetime", "strftime"] {
+            for call in code.split(&format!("{function}(")).skip(1) {
+                let argument = call.split([',', ')']).next().unwrap();
+                let is_local = call.starts_with(&format!("{argument}, ( select utc_offset"));
+                assert!(
+                    is_local || !argument.ends_with("_at") || argument == "local_at",
+                    "{name}: {argument}"
+                );
+            }
+        }
     }
 }
 

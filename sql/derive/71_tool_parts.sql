@@ -22,7 +22,7 @@ select
     count(tool_calls.run_ms),
     coalesce(sum(tool_calls.run_ms), 0),
     coalesce(sum(tool_calls.result_bytes), 0),
-    substr(tool_calls.called_at, 1, 10) as activity_date
+    tool_calls.called_date as activity_date
 from touched_parts
 cross join tool_calls
 where tool_calls.message_id between touched_parts.part_number << 8 and (touched_parts.part_number << 8) + 255

@@ -22,7 +22,7 @@ where session_id in (select session_id from touched_sessions union all select ''
 
 insert into bi_feedback (
     session_id, signal_number, kind, tool_name, tool_use_id, model, agent_type, git_branch, project, machine, text_length,
-    is_trivial, said_at, said_unix
+    is_trivial, said_date, said_at, said_unix
 )
 with signals as (
     select * from feedback where session_id in (select session_id from touched_sessions)
@@ -48,6 +48,7 @@ select
     coalesce(session_machines.machine, ''),
     coalesce(length(signals.text), 0),
     signals.is_trivial,
+    signals.said_date,
     replace(rtrim(signals.said_at, 'Z'), 'T', ' '),
     unixepoch(signals.said_at)
 from signals

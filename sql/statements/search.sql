@@ -54,8 +54,12 @@ left join sessions on sessions.session_id = messages.session_id
 left join projects on projects.project_id = sessions.project_id
 where search match :words
     and (:project is null or projects.name like '%' || :project || '%' or projects.path like '%' || :project || '%')
-    and (:since is null or messages.sent_at >= :since)
-    and (:until is null or messages.sent_at <= :until || 'T99')
+    and (
+        (:since is null and :until is null)
+        or date(messages.sent_at, (
+            select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
+        )) between coalesce(:since, '0000') and coalesce(:until, '9999')
+    )
     and (
         :role is null
         or (:role = 'you' and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_typed))

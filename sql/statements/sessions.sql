@@ -69,7 +69,10 @@ order by sum(lines_added) + sum(lines_removed) desc, file_path
 -- The messages of a session in reading order, without what only tells of progress.
 select
     messages.message_id, messages.uuid, messages.agent_run_id, messages.type, messages.subtype, messages.prompt_kind,
-    messages.machine_kind, messages.model, messages.is_meta, messages.sent_at
+    messages.machine_kind, messages.model, messages.is_meta, messages.sent_at,
+    strftime('%Y-%m-%d %H:%M', messages.sent_at, (
+        select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
+    )) as sent_at_local
 from messages
 join files using (file_id)
 where messages.session_id = :session
@@ -79,6 +82,11 @@ where messages.session_id = :session
 order by messages.sent_at, files.path, messages.line_number, messages.byte_offset, messages.uuid
 
 -- name: show_session
-select *
+select
+    *,
+    strftime('%Y-%m-%d %H:%M', started_at, (
+        select utc_offset from time_zone_offsets where begins_at <= started_at order by begins_at desc limit 1
+    )) as started_at_local,
+    (select value from settings where setting = 'time_zone') as time_zone
 from session_overview
 where session_id = :session

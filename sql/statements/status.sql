@@ -40,3 +40,15 @@ select
         coalesce((select max(finished_at) from sync_runs), ''),
         coalesce((select max(last_synced_at) from files), '')
     ) as synced_at
+
+-- name: delete_time_zone_offsets
+delete from time_zone_offsets
+
+-- name: insert_time_zone_offset
+insert into time_zone_offsets (begins_at, utc_offset)
+values (?1, ?2)
+
+-- name: time_zone_offsets
+select begins_at, utc_offset
+from time_zone_offsets
+order by begins_at

@@ -18,6 +18,9 @@ select
     json_extract(messages.extra_json, '$.retryAttempt') as retry_attempt,
     cast(round(json_extract(messages.extra_json, '$.retryInMs')) as integer) as retry_in_ms,
     messages.version,
+    date(messages.sent_at, (
+        select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
+    )) as failed_date, -- local
     messages.sent_at as failed_at
 from messages
 where messages.subtype = 'api_error'
@@ -35,6 +38,9 @@ select
     null,
     null,
     messages.version,
+    date(messages.sent_at, (
+        select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
+    )),
     messages.sent_at
 from messages
 where messages.is_api_error = 1;

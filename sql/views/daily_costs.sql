@@ -1,5 +1,5 @@
 create view daily_costs as
--- One row per day (UTC) and model.
+-- One row per local day and model.
 select
     response_date,
     model,

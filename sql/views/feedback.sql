@@ -98,6 +98,9 @@ select
     signals.message_id,
     signals.event_id, -- of a prompt found only in the queue
     signals.about_message_id, -- the call, or the preceding response
+    date(signals.said_at, (
+        select utc_offset from time_zone_offsets where begins_at <= signals.said_at order by begins_at desc limit 1
+    )) as said_date, -- local
     signals.said_at
 from signals
 left join messages as about on about.message_id = signals.about_message_id

@@ -1,7 +1,9 @@
 create view history_coverage as
--- One row per day and session of history.jsonl: how many of its prompts are in a transcript.
+-- One row per local day and session of history.jsonl: how many of its prompts are in a transcript.
 select
-    substr(history_prompts.prompted_at, 1, 10) as prompt_date,
+    date(history_prompts.prompted_at, (
+        select utc_offset from time_zone_offsets where begins_at <= history_prompts.prompted_at order by begins_at desc limit 1
+    )) as prompt_date, -- local
     history_prompts.session_id,
     history_prompts.project_path,
     count(*) as prompt_count,

@@ -94,7 +94,9 @@ rates as (
 rated as (
     select
         api_responses.*,
-        substr(api_responses.responded_at, 1, 10) as response_date,
+        date(api_responses.responded_at, (
+            select utc_offset from time_zone_offsets where begins_at <= api_responses.responded_at order by begins_at desc limit 1
+        )) as response_date, -- local
         coalesce(rates.priced_model, api_responses.model) as priced_model,
         rates.model_price_id,
         rates.price_valid_from,
@@ -190,6 +192,6 @@ select
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost) * 1e10) / 1e10 as cost_usd, -- recorded, else computed
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost) * 1e10) / 1e10
         as estimated_cost_usd, -- with estimates for placeholders
-    totals.response_date,
+    totals.response_date, -- local; the day of a price is UTC, so that the cost is the same in every time zone
     totals.responded_at
 from totals;

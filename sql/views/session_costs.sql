@@ -13,6 +13,8 @@ select
     round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
     round(sum(case when response_costs.agent_run_id is not null then response_costs.cost_usd end), 6) as agent_cost_usd,
     sum(response_costs.cost_usd is null) as unpriced_count,
+    min(response_costs.response_date) as first_response_date, -- local
+    max(response_costs.response_date) as last_response_date,
     min(response_costs.responded_at) as first_responded_at,
     max(response_costs.responded_at) as last_responded_at
 from response_costs

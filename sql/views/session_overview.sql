@@ -35,6 +35,9 @@ select
     session_costs.estimated_cost_usd, -- with estimates for placeholders
     session_activity.duration_s,
     sessions.version,
+    date(sessions.started_at, (
+        select utc_offset from time_zone_offsets where begins_at <= sessions.started_at order by begins_at desc limit 1
+    )) as started_date, -- local
     sessions.started_at,
     sessions.ended_at
 from sessions

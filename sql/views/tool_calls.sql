@@ -29,6 +29,9 @@ select
     messages.model,
     messages.git_branch,
     messages.version,
+    date(messages.sent_at, (
+        select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
+    )) as called_date, -- local
     messages.sent_at as called_at,
     (select results.sent_at from messages as results where results.message_id = tool_results.message_id) as answered_at
 from tool_uses

@@ -9,6 +9,7 @@ use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
 use crate::terminal::{Emphasis, byte_size, grouped, sanitize};
+use crate::time_zone::TimeZone;
 use rusqlite::Connection;
 use std::collections::HashSet;
 use std::fs;
@@ -255,7 +256,10 @@ fn days_left(modified_ns: i64, days: u64) -> u64 {
 
 fn inspect_content(connection: &Connection, findings: &mut Findings) -> Result<()> {
     let synced_at = status::Status::read(connection)?.synced_at;
-    findings.note(&format!("last sync: {}", status::ago(&synced_at)));
+    findings.note(&format!(
+        "last sync: {}",
+        status::ago(&synced_at, &TimeZone::read(connection)?)
+    ));
     let rejects = database::query_rows(connection, sql::REJECTS_BY_REASON)?;
     match rejects.rows.is_empty() {
         true => findings.note("no line was rejected"),

@@ -2,11 +2,13 @@
 
 use super::{database_path, page, print, warn};
 use crate::cli::{Global, QueryArguments};
+use crate::database;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
 use crate::query::{self, Question};
 use crate::table::{self, wrap};
 use crate::terminal::{Emphasis, grouped, sanitize};
+use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
 use std::time::Duration;
 
@@ -27,10 +29,17 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
         Format::Table => Some(arguments.rows.unwrap_or(TABLE_ROWS)),
         _ => arguments.rows,
     };
-    let parameters = &arguments.parameters;
-    let (rows, has_more) = query::run_with_timeout(timeout, &path, sql, parameters, limit)?;
+    let zone = TimeZone::read(&database::open_read_only(&path)?)?;
+    let parameters = match &question {
+        Some(question) => question.interpret(&arguments.parameters, &zone)?,
+        None => arguments.parameters.clone(),
+    };
+    let (rows, has_more) = query::run_with_timeout(timeout, &path, sql, &parameters, limit)?;
     match format {
-        Format::Table => page(global, &table(global, arguments, question.as_ref(), &rows))?,
+        Format::Table => page(
+            global,
+            &table(global, arguments, question.as_ref(), &rows, &zone),
+        )?,
         Format::Jsonl if rows.rows.is_empty() => {}
         _ => page(global, &rows.format(format, arguments.csv_raw))?,
     }
@@ -49,11 +58,13 @@ fn table(
     arguments: &QueryArguments,
     question: Option<&Question>,
     rows: &QueryRows,
+    zone: &TimeZone,
 ) -> String {
     let options = table::Options {
         width: arguments.output.table_width(),
         emphasis: Emphasis::new(global.color),
         measured: question.and_then(|question| question.bar),
+        zone: Some(zone),
         ..table::Options::default()
     };
     let mut lines = Vec::new();
@@ -87,7 +98,9 @@ fn list() -> Result<()> {
 }
 
 fn row(question: &Question) -> Vec<Value> {
-    let parameters: Vec<&str> = question.parameters.iter().map(|(name, _)| *name).collect();
+    let parameters: Vec<&str> = (question.parameters.iter())
+        .map(|parameter| parameter.name)
+        .collect();
     [
         question.name.to_string(),
         question.title.to_string(),

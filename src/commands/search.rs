@@ -3,21 +3,33 @@
 use super::{database_path, print};
 use crate::cli::{Global, SearchArguments};
 use crate::database::statements as sql;
+use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::{Format, text};
 use crate::query;
 use crate::terminal::{Emphasis, sanitize};
+use crate::time_zone::TimeZone;
 use std::time::Duration;
 
 pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     let connection = query::open(&database_path(global)?, Duration::from_secs(30))?;
+    let zone = TimeZone::read(&connection)?;
+    let day = |text: &Option<String>, parse: dates::Parse, option: &str| match text {
+        None => Ok(None),
+        Some(text) => match parse(text, zone.today()) {
+            Ok(day) => Ok(Some(day)),
+            Err(problem) => Err(Error::Usage(format!("--{option}: {problem}"))),
+        },
+    };
+    let since = day(&arguments.since, dates::first_day, "since")?;
+    let until = day(&arguments.until, dates::last_day, "until")?;
     let words = arguments.words.join(" ");
     let search = |words: &str| {
         let parameters = [
             ("words", Some(words)),
             ("project", arguments.project.as_deref()),
-            ("since", arguments.since.as_deref()),
-            ("until", arguments.until.as_deref()),
+            ("since", since.as_deref()),
+            ("until", until.as_deref()),
             ("role", arguments.role.map(|role| role.name())),
             ("tool", arguments.tool.as_deref()),
         ];
@@ -43,7 +55,7 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     for row in &found.rows {
         let cell = |column: usize| sanitize(&text(&row[column])).into_owned();
         let (when, project, role, session, excerpt) = (cell(0), cell(1), cell(2), cell(3), cell(4));
-        let when = when.get(..16).unwrap_or(&when).replace('T', " ");
+        let when = zone.minute(&when);
         let session = session.get(..8).unwrap_or(&session);
         print(&emphasis.faint(&format!("{when}  {project}  {role}  {session}")))?;
         let line: Vec<&str> = excerpt.split_whitespace().collect();
@@ -51,7 +63,8 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     }
     let first = text(&found.rows[0][3]);
     print(&emphasis.faint(&format!(
-        "show the session: cc-etl show {}",
+        "times are in {}; show the session: cc-etl show {}",
+        sanitize(&zone.name),
         first.get(..8).unwrap_or(&first)
     )))
 }

@@ -6,6 +6,7 @@ use crate::database::{self, statements as sql};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::terminal::{byte_size, counted, grouped, sanitize};
+use crate::time_zone::TimeZone;
 use crate::{discover, file_diff, timestamp};
 use rusqlite::Connection;
 use std::path::Path;
@@ -19,7 +20,8 @@ pub fn run(global: &Global) -> Result<()> {
         "database",
         format!("{}, {}", path.display(), byte_size(file_bytes(&path))),
     )?;
-    row("last sync", ago(&status.synced_at))?;
+    let zone = TimeZone::read(&connection)?;
+    row("last sync", ago(&status.synced_at, &zone))?;
     row(
         "content",
         format!(
@@ -27,7 +29,7 @@ pub fn run(global: &Global) -> Result<()> {
             counted(status.sessions, "session"),
             counted(status.messages, "message"),
             match (&status.first_at, &status.last_at) {
-                (Some(first), Some(last)) => format!(", {} to {}", &first[..10], &last[..10]),
+                (Some(first), Some(last)) => format!(", {} to {}", zone.day(first), zone.day(last)),
                 _ => String::new(),
             }
         ),
@@ -105,8 +107,8 @@ pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
     Ok(new)
 }
 
-/// A time, and how long ago it was.
-pub fn ago(moment: &str) -> String {
+/// A local time, and how long ago it was.
+pub fn ago(moment: &str, zone: &TimeZone) -> String {
     match timestamp::seconds_since(moment) {
         None => "never".to_string(),
         Some(seconds) => {
@@ -117,7 +119,12 @@ pub fn ago(moment: &str) -> String {
                 _ => (seconds / 86_400, "day"),
             };
             let number = i64::try_from(number).unwrap_or(i64::MAX);
-            format!("{moment}, {} ago", counted(number, unit))
+            format!(
+                "{} {}, {} ago",
+                zone.minute(moment),
+                zone.name,
+                counted(number, unit)
+            )
         }
     }
 }

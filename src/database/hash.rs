@@ -20,6 +20,7 @@ pub struct TableHash {
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("sync_runs", &["*"]),
     ("settings", &["*"]),
+    ("time_zone_offsets", &["*"]),
     ("_response_parts", &["*"]),
     ("_tool_parts", &["*"]),
     ("_file_change_parts", &["*"]),

@@ -1,10 +1,11 @@
-//! Updates the built-in prices, words and views, and records which of them the derived tables were derived with.
+//! Updates the built-in prices, words and views and the offsets of the time zone, and records which of them the derived tables were derived with.
 
 use super::create::names;
 use super::embedded::DERIVE;
 use super::schema::{self, SCHEMA, is_same};
 use super::{VIEWS, statements};
 use crate::error::Result;
+use crate::time_zone;
 use rusqlite::{Connection, OptionalExtension};
 
 /// The prices that ship with the program.
@@ -13,7 +14,7 @@ const PRICES: &str = include_str!("../../sql/model_prices.sql");
 /// Trivial texts, and phrases that start a correction.
 const WORDS: &str = include_str!("../../sql/words.sql");
 
-/// Whether a database has all tables, indexes, prices, words and views of this version. Then a sync with nothing new writes
+/// Whether a database has all tables, indexes, prices, words, views and time zone offsets of this version. Then a sync with nothing new writes
 /// nothing.
 pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     if setting(connection, REFRESHED_WITH)? != Some(refreshed_with())
@@ -24,7 +25,9 @@ pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     let present = names(connection)?;
     Ok(
         schema::statements().all(|statement| present.contains(statement.name))
-            && are_views_current(connection, VIEWS)?,
+            && are_views_current(connection, VIEWS)?
+            && setting(connection, time_zone::SETTING)?.is_some()
+            && new_offsets(connection)?.is_none(),
     )
 }
 
@@ -37,10 +40,11 @@ fn refreshed_with() -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Updates prices, words and views that differ from those of this version. Returns whether everything must be derived again.
+/// Updates prices, words, views and time zone offsets that differ from those of this version. Returns whether everything must be derived again.
 pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
+    refresh_time_zone(connection)?;
     let searched = _search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
     if searched.is_some() && searched != _search_texts(connection)? {
@@ -75,7 +79,7 @@ pub fn derive_again(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// A hash of the inputs of derived tables other than transcripts: scripts, views, prices and words.
+/// A hash of the inputs of derived tables other than transcripts: scripts, views, prices, words and the time zone.
 fn basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for (_, sql) in DERIVE.iter().chain(VIEWS) {
@@ -164,6 +168,30 @@ fn refresh_prices(connection: &Connection) -> Result<()> {
 fn refresh_words(connection: &Connection) -> Result<()> {
     connection.execute_batch(WORDS)?;
     Ok(())
+}
+
+/// A database that has no time zone yet gets that of the system.
+fn refresh_time_zone(connection: &Connection) -> Result<()> {
+    if setting(connection, time_zone::SETTING)?.is_none() {
+        let name = time_zone::of_system().unwrap_or_else(|| time_zone::UTC.to_string());
+        connection.execute(statements::PUT_SETTING, [time_zone::SETTING, &name])?;
+    }
+    if let Some(offsets) = new_offsets(connection)? {
+        connection.execute(statements::DELETE_TIME_ZONE_OFFSETS, [])?;
+        let mut insert = connection.prepare(statements::INSERT_TIME_ZONE_OFFSET)?;
+        for offset in offsets {
+            insert.execute(offset)?;
+        }
+    }
+    Ok(())
+}
+
+/// The offsets of the database's time zone, if its rows are others. A zone that this version does not know keeps its rows.
+fn new_offsets(connection: &Connection) -> Result<Option<Vec<(String, String)>>> {
+    let name = setting(connection, time_zone::SETTING)?;
+    let offsets = name.and_then(|name| time_zone::offsets(&name));
+    let stored = time_zone::stored_offsets(connection)?;
+    Ok(offsets.filter(|offsets| *offsets != stored))
 }
 
 /// An in-memory database with only the built-in prices.

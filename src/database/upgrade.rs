@@ -28,6 +28,7 @@ pub const KEPT: &[&str] = &[
     "trivial_texts",
     "correction_phrases",
     "settings",
+    "time_zone_offsets",
 ];
 
 /// Tables of older schemas to drop.

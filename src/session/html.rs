@@ -1,7 +1,7 @@
 //! A session as one self-contained HTML page. Transcripts are untrusted: text is escaped, HTML in Markdown stays text, links
 //! lead only to the web, and a content security policy forbids scripts and everything that is loaded.
 
-use super::{Agent, Block, Message, Part, Session, day_and_time, prose};
+use super::{Agent, Block, Message, Part, Session, prose};
 use crate::terminal::sanitize;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 use std::fmt::Write as _;
@@ -86,7 +86,7 @@ fn thread(page: &mut String, messages: &[Message]) {
                 "<article id=\"{anchor}\" class=\"{class}\">\n<h2>{} <small>{}{}</small> <a href=\"#{anchor}\" \
                  aria-label=\"Link to this message\">#</a></h2>",
                 escape(&said_by),
-                escape(&day_and_time(message.row.text("sent_at"))),
+                escape(message.row.text("sent_at_local")),
                 cost.unwrap_or_default(),
             );
             speaker = said_by;

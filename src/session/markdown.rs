@@ -1,6 +1,6 @@
 //! A session as Markdown, for files and other tools. Tool calls and thinking are collapsed.
 
-use super::{Agent, Block, Message, Part, Session, day_and_time};
+use super::{Agent, Block, Message, Part, Session, session_start};
 use std::fmt::Write as _;
 
 pub fn render(session: &Session) -> String {
@@ -9,7 +9,7 @@ pub fn render(session: &Session) -> String {
     let parts = [
         facts.text("project").to_string(),
         facts.text("git_branch").to_string(),
-        day_and_time(facts.text("started_at")),
+        session_start(facts),
         facts.text("session_id").to_string(),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -26,7 +26,7 @@ fn thread(page: &mut String, messages: &[Message]) {
     for message in messages {
         let said_by = message.speaker();
         if said_by != speaker {
-            let sent_at = day_and_time(message.row.text("sent_at"));
+            let sent_at = message.row.text("sent_at_local");
             let _ = writeln!(page, "## {said_by} · {sent_at}\n");
             speaker = said_by;
         }

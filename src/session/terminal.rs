@@ -1,6 +1,6 @@
 //! A session for reading in a terminal.
 
-use super::{Agent, Block, Message, Part, Session, day_and_time, prose};
+use super::{Agent, Block, Message, Part, Session, prose};
 use crate::terminal::{Emphasis, grouped, sanitize};
 
 /// Longer lines are tiring to read.
@@ -48,14 +48,14 @@ impl Renderer<'_> {
         for message in messages {
             let said_by = message.speaker();
             if said_by != speaker {
-                let sent_at = day_and_time(message.row.text("sent_at"));
+                let sent_at = message.row.text("sent_at_local");
                 let heading = self
                     .emphasis
                     .style("1", &format!("▌ {}", sanitize(&said_by)));
                 lines.push(String::new());
                 lines.push(format!(
                     "{heading}  {}",
-                    self.emphasis.faint(&sanitize(&sent_at))
+                    self.emphasis.faint(&sanitize(sent_at))
                 ));
                 speaker = said_by;
                 is_first = true;

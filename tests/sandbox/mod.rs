@@ -74,6 +74,7 @@ impl Sandbox {
             .args(arguments)
             .env("CC_ETL_DB", self.database())
             .env_remove("CLAUDE_CONFIG_DIR")
+            .env("TZ", "UTC")
             .env("HOME", self.path("nobody"))
             .env("XDG_DATA_HOME", self.path("data"));
         if self.uses_statements {
