@@ -372,19 +372,10 @@ fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
     ChangedFile {
         absolute: file.absolute.clone(),
         version: FileVersion {
-            source_id,
-            file_id: None,
-            path: file.path.clone(),
             path_bytes: file.path_bytes.clone(),
-            place: classify(&file.path),
-            generation,
             stat: Some(file.stat),
             is_racy: is_racy(&file.stat),
-            size: 0,
-            archived_hash: None,
-            parsed: 0,
-            newline_count: 0,
-            blank_line_count: 0,
+            ..FileVersion::new(source_id, file.path.clone(), generation)
         },
         chunks: Vec::new(),
         opened: None,

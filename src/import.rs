@@ -2,7 +2,7 @@
 
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::database::statements as sql;
-use crate::discover::{Reading, Stat, classify};
+use crate::discover::{Reading, Stat};
 use crate::error::{Error, Problem, Result};
 use crate::failures::{ChunkName, Failure, Failures, is_ours, panic_message};
 use crate::file_diff::{self, ChangedFile};
@@ -144,21 +144,13 @@ pub fn finish_version(
 ) -> Result<Option<Problem>> {
     let mut statement = connection.prepare_cached(sql::FIND_UNFINISHED)?;
     let unfinished = statement.query_row([file_id], |row| {
-        let path: String = row.get(1)?;
         let version = FileVersion {
-            source_id: row.get(0)?,
             file_id: Some(file_id),
-            place: classify(&path),
-            path,
-            path_bytes: None,
-            generation: 1,
-            stat: None,
-            is_racy: false,
             size: row.get::<_, i64>(2)?.cast_unsigned(),
-            archived_hash: None,
             parsed: row.get::<_, i64>(3)?.cast_unsigned(),
             newline_count: row.get(4)?,
             blank_line_count: row.get(5)?,
+            ..FileVersion::new(row.get(0)?, row.get(1)?, 1)
         };
         Ok(version)
     });
@@ -555,6 +547,17 @@ mod tests {
     use crate::load::Loader;
     use std::fs::File;
     use std::path::Path;
+    use tempfile::TempDir;
+
+    fn database_with_a_home() -> (TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = database::create(&folder.path().join("test.db")).unwrap();
+        connection
+            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
+            .unwrap();
+        Loader::new(&connection).unwrap().finish().unwrap();
+        (folder, connection)
+    }
 
     fn input(folder: &Path, name: &str) -> Input {
         let path = format!("projects/-w/{name}.jsonl");
@@ -566,19 +569,8 @@ mod tests {
             bytes: Bytes::File(File::open(&absolute).unwrap()),
             name: absolute,
             version: Arc::new(FileVersion {
-                source_id: 1,
-                file_id: None,
-                place: classify(&path),
-                path,
-                path_bytes: None,
-                generation: 1,
                 stat: Some(stat),
-                is_racy: false,
-                size: 0,
-                archived_hash: None,
-                parsed: 0,
-                newline_count: 0,
-                blank_line_count: 0,
+                ..FileVersion::new(1, path, 1)
             }),
             size: stat.size,
             chunks: Vec::new(),
@@ -588,12 +580,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_one_file_does_not_affect_the_others() {
-        let folder = tempfile::tempdir().unwrap();
-        let connection = database::create(&folder.path().join("test.db")).unwrap();
-        connection
-            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
-            .unwrap();
-        Loader::new(&connection).unwrap().finish().unwrap();
+        let (folder, connection) = database_with_a_home();
         for threads in [1, 4] {
             let names = ["a", "b", "c"].map(|name| format!("{name}{threads}"));
             let inputs: Vec<Input> = names
@@ -627,12 +614,7 @@ mod tests {
     #[cfg(debug_assertions)]
     #[test]
     fn a_panic_of_the_loader_names_the_file_and_rolls_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let connection = database::create(&folder.path().join("test.db")).unwrap();
-        connection
-            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
-            .unwrap();
-        Loader::new(&connection).unwrap().finish().unwrap();
+        let (folder, connection) = database_with_a_home();
         let inputs = ["a", "b"].map(|name| input(folder.path(), name));
         let mut loader = Loader::new(&connection).unwrap();
         let parse = |input: &Input, position| {

@@ -30,7 +30,7 @@ mod unknown_kinds;
 
 use crate::archive::{Chunk, Hash};
 use crate::database::statements as sql;
-use crate::discover::{Place, Stat};
+use crate::discover::{Place, Stat, classify};
 use crate::error::{Problem, Result};
 use crate::pipeline::Pipeline;
 use crate::rows::{EventRows, HistoryRows, RejectedLine, Rows};
@@ -149,6 +149,25 @@ impl Counts {
 }
 
 impl FileVersion {
+    /// A file of which nothing is archived.
+    pub fn new(source_id: i64, path: String, generation: i64) -> FileVersion {
+        FileVersion {
+            source_id,
+            file_id: None,
+            place: classify(&path),
+            path,
+            path_bytes: None,
+            generation,
+            stat: None,
+            is_racy: false,
+            size: 0,
+            archived_hash: None,
+            parsed: 0,
+            newline_count: 0,
+            blank_line_count: 0,
+        }
+    }
+
     /// Whether it replaces another version.
     pub fn is_rewrite(&self) -> bool {
         self.file_id.is_none() && self.generation > 1

@@ -3,7 +3,6 @@
 use super::{backup, database_path, print, warn};
 use crate::cli::Global;
 use crate::database::{self, SCHEMA_VERSION, Wait, statements as sql};
-use crate::discover::classify;
 use crate::error::{Error, Problem, Result};
 use crate::failures::Failures;
 use crate::import::{Commits, Input, import};
@@ -131,21 +130,10 @@ fn fill(
 pub fn archived_files(connection: &Connection) -> Result<Vec<(FileVersion, u64)>> {
     let mut statement = connection.prepare(sql::ARCHIVED_FILES)?;
     let files = statement.query_map([], |row| {
-        let path: String = row.get(2)?;
         let version = FileVersion {
             file_id: Some(row.get(0)?),
-            source_id: row.get(1)?,
-            place: classify(&path),
-            path,
             path_bytes: row.get(3)?,
-            generation: row.get(4)?,
-            stat: None,
-            is_racy: false,
-            size: 0,
-            archived_hash: None,
-            parsed: 0,
-            newline_count: 0,
-            blank_line_count: 0,
+            ..FileVersion::new(row.get(1)?, row.get(2)?, row.get(4)?)
         };
         Ok((version, row.get::<_, i64>(5)?.cast_unsigned()))
     })?;
