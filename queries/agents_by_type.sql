@@ -1,5 +1,5 @@
 -- Sub-agents by type and cost
--- How to read: the type main is the conversation itself.
+-- How to read: the type main is the session itself.
 -- Bar: cost_usd
 select agent_type, agent_count, response_count, output_tokens, cost_usd,
     round(cost_usd / nullif(agent_count, 0), 4) as cost_per_agent_usd

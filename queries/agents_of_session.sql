@@ -1,5 +1,5 @@
 -- The agents of a session, as a tree
--- How to read: who spawned whom, and how it ended.
+-- How to read: each agent is indented under its parent, with its status.
 -- :session - start of a session id; without it the session with the most agents
 with chosen as (
     select session_id

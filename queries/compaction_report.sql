@@ -1,5 +1,5 @@
 -- Compactions
--- How to read: how full the context was, what was left of it, and how long it took.
+-- How to read: tokens before and after the compaction, and its duration.
 -- Bar: tokens_before
 select compactions.compacted_at, projects.name as project, sessions.title, compactions.kind, compactions.trigger,
     compactions.tokens_before, compactions.tokens_after, compactions.duration_ms, compactions.session_id

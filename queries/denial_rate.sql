@@ -1,5 +1,5 @@
 -- Denials by tool
--- How to read: what you say no to; a high rate asks for a rule, or for another instruction.
+-- How to read: what you deny; for a high rate add a rule or change the instructions.
 -- Bar: denial_rate
 select
     tool_name,

@@ -1,5 +1,5 @@
 -- Models over time
--- How to read: which model did how much, month by month.
+-- How to read: responses, tokens and cost of each model by month.
 -- Bar: cost_usd
 select
     substr(response_date, 1, 7) as month,

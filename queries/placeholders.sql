@@ -1,5 +1,5 @@
--- Output that is only a placeholder on disk
--- How to read: recorded beside estimated: from 2.1.9 to 2.1.52 most output tokens were never written down.
+-- Output tokens that are only placeholders
+-- How to read: recorded and estimated tokens; versions 2.1.9 to 2.1.52 rarely record the output tokens.
 -- Bar: response_count
 select
     messages.version,

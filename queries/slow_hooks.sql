@@ -1,5 +1,5 @@
--- Hooks and what they take
--- How to read: total time first; versions 2.1.9 to 2.1.63 do not tell how long.
+-- Slow hooks
+-- How to read: largest total time first; versions 2.1.9 to 2.1.63 do not record durations.
 -- Bar: total_duration_ms
 select hook_event, command, run_count, error_count, block_count, mean_duration_ms, max_duration_ms, total_duration_ms
 from hook_stats

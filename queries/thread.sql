@@ -1,6 +1,6 @@
 -- One thread, by its parents
--- How to read: from the first message down to the one named: what led to it. Compaction is crossed.
--- :uuid - uuid of a message; without it the last answer of all
+-- How to read: from the first message to the given one, across compactions.
+-- :uuid - uuid of a message; without it the latest response
 with recursive leaf as (
     select message_id
     from messages

@@ -1,5 +1,5 @@
--- What was not counted, and why
--- How to read: every line that carried usage is counted or stands here with its reason.
+-- Usage that is not counted, and why
+-- How to read: every line with usage is counted or listed with its reason.
 -- Bar: line_count
 select reason, line_count, response_count, input_tokens, output_tokens, cache_write_tokens, cache_read_tokens
 from duplicate_usage

@@ -22,7 +22,7 @@ where file_id = ?1
 order by position
 
 -- name: upsert_chunk
--- A chunk, in place of one that it begins with: ?7 is the hash of as many of its bytes. Otherwise no row changes.
+-- Inserts a chunk, or replaces the one with the hash ?7, with which it begins. Otherwise no row changes.
 insert into archive_chunks (file_id, position, byte_offset, byte_length, content, content_hash)
 values (?1, ?2, ?3, ?4, ?5, ?6)
 on conflict (file_id, position) do update

@@ -35,7 +35,7 @@ delete from web_requests
 where tool_result_id in (select tool_result_id from tool_results where message_id = ?1)
 
 -- name: find_call_to_settle
--- What settles a call now, and what the call says of it.
+-- The result that settles a call, and the change of a file in its input.
 select
     tool_uses.tool_result_id, messages.sent_at, tool_uses.change_kind, tool_uses.file_path, tool_uses.input_lines_added,
     tool_uses.input_lines_removed
@@ -44,7 +44,7 @@ cross join messages using (message_id)
 where tool_uses.tool_use_id = ?1
 
 -- name: find_orphaned_results
--- Results that came before their call.
+-- Results that arrived before their call.
 select distinct source_tool_use_id
 from tool_results indexed by tool_results_without_call
 where tool_use_id is null
@@ -84,7 +84,7 @@ order by
 limit 1
 
 -- name: find_tool_use
--- A tool call as it was written, and what else its block says.
+-- A tool call as written, with the rest of its block.
 select tool_uses.name, tool_uses.input_json, content_blocks.extra_json
 from tool_uses
 join content_blocks using (block_id)
@@ -106,7 +106,7 @@ join content_blocks using (block_id)
 where content_blocks.message_id = ?1
 
 -- name: forget_elapsed_time
--- The results of a call that is gone.
+-- The results of a deleted call.
 update tool_results indexed by tool_results_without_call
 set elapsed_ms = null
 where tool_use_id is null
@@ -114,7 +114,7 @@ where tool_use_id is null
     and elapsed_ms is not null
 
 -- name: forget_tool_use
--- A tool call that no message holds any more.
+-- Deletes a tool call that no message contains any more.
 update tool_results
 set tool_use_id = null
 where tool_use_id = ?1

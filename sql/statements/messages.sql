@@ -15,7 +15,7 @@ delete from task_notifications
 where message_id = ?1
 
 -- name: find_copies
--- The further lines of a message.
+-- The copies of a message.
 select
     message_copies.message_id, message_copies.file_id, message_copies.line_number, message_copies.byte_offset,
     message_copies.byte_length, message_copies.session_id, message_copies.content_hash, message_copies.sent_at,
@@ -67,7 +67,7 @@ where level <> 'key'
 order by occurrence_count desc, name
 
 -- name: rejects_by_reason
--- Fragments that are no records, by their reason.
+-- Rejected fragments by reason.
 select reason, count(*) as fragment_count, sum(length(raw)) as fragment_bytes
 from rejected_lines
 group by reason
