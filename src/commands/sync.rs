@@ -40,7 +40,7 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
         ));
     }
     let path = database_path(global)?;
-    let _lock = database::lock(&path, wait(arguments), &stop)?;
+    let mut lock = database::lock(&path, wait(arguments), &stop)?;
     let is_first = !path.exists();
     let mut report = attempt_until_done(Attempt::first(), |failures, refusal| {
         let mut report = Report::new(&path, timestamp::now());
@@ -51,6 +51,8 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
             Err(error) => Err(error.with_room(&path, report.needed_bytes())),
         }
     })?;
+    lock.record_sync(&timestamp::now())
+        .map_err(Error::io(&path))?;
     report.seconds = started.elapsed().as_secs_f64();
     report.print(global, arguments)?;
     if is_first && !global.quiet && !arguments.json {
