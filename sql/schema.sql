@@ -431,6 +431,7 @@ create table tool_results (
     outcome text not null, -- one of outcomes: how the call ended
     interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the interrupt mark that makes an error an interruption
     denial_reason text, -- the person's reason for a rejection
+    reply text, -- the person's reply to questions: choices, notes and free text, one per line
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
     workflow_id text, -- toolUseResult.runId
     background_task_id text, -- toolUseResult.backgroundTaskId
@@ -457,6 +458,7 @@ create index tool_results_by_message on tool_results (message_id);
 create index tool_results_stopped on tool_results (message_id) where outcome in ('user_rejected', 'interrupted');
 create index tool_results_with_mark on tool_results (interrupt_message_id) where interrupt_message_id is not null;
 create index tool_results_with_reason on tool_results (message_id) where denial_reason is not null;
+create index tool_results_with_reply on tool_results (message_id) where reply is not null;
 create index tool_results_without_call on tool_results (source_tool_use_id) where tool_use_id is null;
 
 create table file_changes (
@@ -1156,9 +1158,22 @@ create table settings (
     -- words; derived_with: hash of prices, words, time zone offsets, scripts and views
 ) strict;
 
--- Full-text index of prompts, responses, thinking and commands: `where search match 'words'`; rowid is
--- content_blocks.block_id. The text is not stored twice: FTS5 reads it from the view _search_texts, which truncates it to
--- 1,000,000 characters.
+create table _other_texts (
+    -- One row per searchable text outside of messages: a queued prompt, a line of history.jsonl, the titles of a session.
+    text_id integer primary key, -- negative; the key of any other text is its block_id
+    kind text not null check (kind in ('queued_prompt', 'history', 'title')),
+    session_id text, -- NULL for old lines of history.jsonl
+    event_id integer references events (event_id) deferrable initially deferred, -- the queue operation
+    history_prompt_id integer references history_prompts (history_prompt_id) deferrable initially deferred,
+    text text not null, -- truncated to 1,000,000 characters
+    unique (kind, session_id, event_id, history_prompt_id)
+) strict;
+create unique index _other_texts_by_event on _other_texts (event_id) where event_id is not null;
+create unique index _other_texts_by_history_prompt on _other_texts (history_prompt_id) where history_prompt_id is not null;
+
+-- Full-text index of everything that the person said or was told: `where search match 'words'`; rowid is text_id of the view
+-- _search_texts, which is content_blocks.block_id for text in messages. The text is not stored twice: FTS5 reads it from that
+-- view, which truncates it to 1,000,000 characters.
 create virtual table search using fts5 (
-    text, content="_search_texts", content_rowid="block_id", tokenize="unicode61 remove_diacritics 2"
+    text, content="_search_texts", content_rowid="text_id", tokenize="unicode61 remove_diacritics 2"
 );

@@ -105,7 +105,7 @@ pub enum Command {
   cc-etl query recent_sessions --param project=tea-shop
   cc-etl query --sql 'select * from daily_costs' --format csv")]
     Query(QueryArguments),
-    /// Full-text search over prompts, responses, thinking and commands
+    /// Full-text search over everything that was said: prompts, responses, thinking, tool inputs, titles
     #[command(after_help = "Examples:
   cc-etl search retry policy
   cc-etl search '\"exact phrase\" OR prefix*' --role you --since 2026-01-31")]
@@ -321,12 +321,21 @@ pub struct SearchArguments {
     /// Only this day and earlier
     #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
-    /// Only one kind of text
+    /// Only what one of them said
     #[arg(long, value_enum)]
     pub role: Option<SearchRole>,
-    /// Only calls of this tool
+    /// Only calls of this tool, and their results
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
+    /// Only calls that failed, their results, and API errors
+    #[arg(long)]
+    pub error: bool,
+    /// Only sub-agents
+    #[arg(long)]
+    pub sidechain: bool,
+    /// Leave out sub-agents
+    #[arg(long, conflicts_with = "sidechain")]
+    pub no_sidechain: bool,
     /// Show at most this many matches
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub limit: usize,
@@ -337,27 +346,37 @@ pub struct SearchArguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SearchRole {
-    /// Prompts and replies
+    /// Prompts, also queued ones and those of history.jsonl, replies to questions, reasons for a rejection
     You,
     /// Responses
     Claude,
     /// Thinking
     Thinking,
-    /// Commands in tool calls
-    Command,
+    /// Inputs of tool calls: commands, paths, patterns, URLs, prompts to sub-agents
+    #[value(alias = "command")]
+    Input,
     /// Tool results, if indexed
     Result,
+    /// Titles of sessions
+    Title,
+    /// What sub-agents were told
+    Agent,
+    /// Texts by Claude Code itself
+    Program,
 }
 
 impl SearchRole {
-    /// The value of the statement's parameter.
-    pub fn name(self) -> &'static str {
+    /// The kinds of texts, as the view `_search_texts` names them.
+    pub fn kinds(self) -> &'static [&'static str] {
         match self {
-            SearchRole::You => "you",
-            SearchRole::Claude => "claude",
-            SearchRole::Thinking => "thinking",
-            SearchRole::Command => "command",
-            SearchRole::Result => "result",
+            SearchRole::You => &["prompt", "queued_prompt", "history", "reply", "rejection"],
+            SearchRole::Claude => &["response"],
+            SearchRole::Thinking => &["thinking"],
+            SearchRole::Input => &["tool_input"],
+            SearchRole::Result => &["tool_result"],
+            SearchRole::Title => &["title"],
+            SearchRole::Agent => &["agent_prompt"],
+            SearchRole::Program => &["program"],
         }
     }
 }

@@ -97,6 +97,7 @@ const PAGES: &[Page] = &[
     hidden("_response_parts", "model"),
     hidden("_tool_parts", "tool_name"),
     hidden("_file_change_parts", "file_path"),
+    hidden("_other_texts", "text"),
     page("agent_tree", "", Some("started_at"), &[]),
     page("conversation", "", Some("sent_at"), &[]),
     page("daily_costs", "", Some("response_date"), &["model"]),
@@ -110,8 +111,8 @@ const PAGES: &[Page] = &[
     page("tool_stats", "", Some("call_count"), &[]),
 ];
 
-/// Tables and views with full-text search. The rowids of the index are `block_id`s.
-const SEARCHED: &[&str] = &["content_blocks", "_search_texts"];
+/// Tables and views with full-text search, and the column with the rowids of the index.
+const SEARCHED: &[(&str, &str)] = &[("content_blocks", "block_id"), ("_search_texts", "text_id")];
 
 /// The file for a database of this name. Datasette 0.65 reads it with `-m`, 1.0 with `-m` and `-c`.
 pub fn metadata(database: &str) -> String {
@@ -186,9 +187,9 @@ fn describe<'t>(
             set("hidden", Yaml::True);
         }
     }
-    if SEARCHED.contains(&name) {
+    if let Some((_, key)) = SEARCHED.iter().find(|(searched, _)| *searched == name) {
         set("fts_table", text("search"));
-        set("fts_pk", text("block_id"));
+        set("fts_pk", text(key));
     }
     Yaml::Map(entries)
 }

@@ -2,8 +2,9 @@
 
 mod sandbox;
 
+use sandbox::records::*;
 use sandbox::{Sandbox, text};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 
 fn demo() -> Sandbox {
@@ -234,6 +235,289 @@ fn words_are_found_where_they_were_said() {
     );
 }
 
+/// A home with a word in each place where something is said: the word, its kind and the tool of its call.
+const PLANTED: &[(&str, &str, &str)] = &[
+    ("promptword", "prompt", ""),
+    ("responseword", "response", ""),
+    ("thinkingword", "thinking", ""),
+    ("commandword", "tool_input", "Bash"),
+    ("pathword", "tool_input", "Read"),
+    ("patternword", "tool_input", "Grep"),
+    ("urlword", "tool_input", "WebFetch"),
+    ("nestedword", "tool_input", "mcp__notes__add"),
+    ("agentword", "tool_input", "Task"),
+    ("questionword", "tool_input", "AskUserQuestion"),
+    ("replyword", "reply", "AskUserQuestion"),
+    ("secondword", "reply", "AskUserQuestion"),
+    ("noteword", "reply", "AskUserQuestion"),
+    ("freeword", "reply", "AskUserQuestion"),
+    ("rejectionword", "rejection", "Bash"),
+    ("queuedword", "queued_prompt", ""),
+    ("historyword", "history", ""),
+    ("pastedword", "history", ""),
+    ("titleword", "title", ""),
+    ("programword", "program", ""),
+    ("subagentword", "agent_prompt", ""),
+];
+
+fn planted() -> Sandbox {
+    let said = |uuid: &str, content: Value| {
+        let message =
+            json!({"id": format!("msg_{uuid}"), "role": "assistant", "content": [content]});
+        record(uuid, None, json!({"type": "assistant", "message": message}))
+    };
+    let replied = json!({
+        "questions": [], "answers": {"Which?": "replyword", "Also?": ["also", "secondword"]},
+        "annotations": {"Which?": {"preview": "previewword", "notes": "noteword"}}, "response": "freeword",
+    });
+    let rejected = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nrejectionword";
+    let mut error = answer("r2", "toolu_c", json!(rejected), json!({}));
+    error["message"]["content"][0]["is_error"] = json!(true);
+    let queue = |content: &str| {
+        json!({"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-01-10T10:05:00.000Z",
+            "content": content, "sessionId": S1})
+    };
+    let lines = [
+        user("u1", "promptword", json!({})),
+        said("a1", json!({"type": "text", "text": "responseword"})),
+        said(
+            "a2",
+            json!({"type": "thinking", "thinking": "thinkingword"}),
+        ),
+        call(
+            "c1",
+            "toolu_a",
+            "Read",
+            json!({"file_path": "/w/pathword/main.rs"}),
+        ),
+        call(
+            "c2",
+            "toolu_b",
+            "Grep",
+            json!({"pattern": "fn patternword", "path": "/w"}),
+        ),
+        call(
+            "c3",
+            "toolu_c",
+            "Bash",
+            json!({"command": "cat commandword"}),
+        ),
+        error,
+        call(
+            "c4",
+            "toolu_d",
+            "WebFetch",
+            json!({"url": "https://urlword.example/"}),
+        ),
+        call(
+            "c5",
+            "toolu_e",
+            "mcp__notes__add",
+            json!({"notes": [{"content": "nestedword"}]}),
+        ),
+        call(
+            "c6",
+            "toolu_f",
+            "Task",
+            json!({"description": "d", "prompt": "agentword"}),
+        ),
+        call(
+            "c7",
+            "toolu_g",
+            "AskUserQuestion",
+            json!({"questions": [{"question": "questionword"}]}),
+        ),
+        answer(
+            "r7",
+            "toolu_g",
+            json!("x"),
+            json!({"toolUseResult": replied}),
+        ),
+        call(
+            "c8",
+            "toolu_h",
+            "Write",
+            json!({"file_path": "/w/a.rs", "content": "filecontentword"}),
+        ),
+        answer("r8", "toolu_h", json!("outputword"), json!({})),
+        user(
+            "u2",
+            "<system-reminder>programword</system-reminder>",
+            json!({"isMeta": true}),
+        ),
+        user(
+            "u3",
+            "subagentword",
+            json!({"isSidechain": true, "agentId": "a1"}),
+        ),
+        queue("queuedword"),
+        json!({"type": "custom-title", "customTitle": "titleword", "sessionId": S1}),
+    ];
+    let history = json!({"display": "historyword [Pasted text #1]", "project": "/w", "sessionId": S2,
+        "timestamp": 1768000000000i64,
+        "pastedContents": {"1": {"id": 1, "type": "text", "content": "pastedword"}}});
+    imported(&[
+        (&format!("projects/-w/{S1}.jsonl"), &lines),
+        ("history.jsonl", &[history]),
+    ])
+}
+
+/// The kind and the tool of all hits.
+fn hits(sandbox: &Sandbox, arguments: &[&str]) -> Vec<(String, String)> {
+    let found = sandbox.ok(&[&["search", "--format", "json"], arguments].concat());
+    let found: Vec<Value> = serde_json::from_str(&found).unwrap();
+    let text = |hit: &Value, key: &str| hit[key].as_str().unwrap_or_default().to_string();
+    found
+        .iter()
+        .map(|hit| (text(hit, "kind"), text(hit, "tool")))
+        .collect()
+}
+
+#[test]
+fn every_place_where_something_is_said_is_found_with_its_kind() {
+    let sandbox = planted();
+    for (word, kind, tool) in PLANTED {
+        let expected = [(kind.to_string(), tool.to_string())];
+        assert_eq!(hits(&sandbox, &[word]), expected, "{word}");
+    }
+    // The contents of files, tool results, and what was shown to choose from are not searched.
+    for word in ["filecontentword", "outputword", "previewword"] {
+        assert!(hits(&sandbox, &[word]).is_empty(), "{word}");
+    }
+    sandbox.ok(&["check", "--deep"]);
+}
+
+#[test]
+fn what_a_message_says_is_not_found_a_second_time() {
+    let queue = json!({"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-01-10T10:00:00.000Z",
+        "content": " queuedword ", "sessionId": S1});
+    let history = json!({"display": "typedword", "project": "/w", "sessionId": S1, "timestamp": 1768039200000i64});
+    let path = format!("projects/-w/{S1}.jsonl");
+    let sandbox = imported(&[(&path, &[queue.clone()]), ("history.jsonl", &[history])]);
+    let kinds = |word: &str| {
+        hits(&sandbox, &[word])
+            .into_iter()
+            .map(|(kind, _)| kind)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (kinds("queuedword"), kinds("typedword")),
+        (vec!["queued_prompt".into()], vec!["history".into()])
+    );
+    // Both are delivered.
+    let lines = [
+        queue,
+        user("u1", "queuedword", json!({})),
+        user("u2", "typedword", json!({})),
+    ];
+    sandbox.write(&path, lines.map(|line| format!("{line}\n")).concat());
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        (kinds("queuedword"), kinds("typedword")),
+        (vec!["prompt".into()], vec!["prompt".into()])
+    );
+}
+
+#[test]
+fn a_session_is_found_by_its_present_title_only() {
+    let titled = |title: &str| {
+        let line = json!({"type": "custom-title", "customTitle": title, "sessionId": S1});
+        format!("{}\n{line}\n", user("u1", "hello", json!({})))
+    };
+    let sandbox = Sandbox::new();
+    let path = format!("projects/-w/{S1}.jsonl");
+    sandbox.write(&path, titled("xylophone"));
+    sandbox.sync();
+    sandbox.write(&path, titled("xylophone") + &titled("zither"));
+    sandbox.sync();
+    sandbox.check();
+    assert!(hits(&sandbox, &["xylophone"]).is_empty());
+    assert_eq!(hits(&sandbox, &["zither"]).len(), 1);
+    sandbox.ok(&["check", "--deep"]);
+}
+
+#[test]
+fn hits_are_filtered_by_what_they_are() {
+    let sandbox = planted();
+    let all: Vec<&str> = PLANTED.iter().map(|(word, ..)| *word).collect();
+    let all = all.join(" OR ");
+    let found = |filter: &[&str]| {
+        let arguments = [&[all.as_str(), "--limit", "99"], filter].concat();
+        let mut kinds: Vec<String> = hits(&sandbox, &arguments)
+            .into_iter()
+            .map(|(kind, tool)| format!("{kind} {tool}").trim_end().to_string())
+            .collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    };
+    let you = [
+        "history",
+        "prompt",
+        "queued_prompt",
+        "rejection Bash",
+        "reply AskUserQuestion",
+    ];
+    assert_eq!(found(&["--role", "you"]), you);
+    assert_eq!(found(&["--role", "title"]), ["title"]);
+    assert_eq!(
+        found(&["--tool", "Bash"]),
+        ["rejection Bash", "tool_input Bash"]
+    );
+    assert_eq!(found(&["--sidechain"]), ["agent_prompt"]);
+    assert!(!found(&["--no-sidechain"]).contains(&"agent_prompt".to_string()));
+    assert_eq!(found(&["--until", "2026-01-09"]), ["history"]);
+    assert!(found(&["--since", "2026-01-11"]).is_empty());
+    assert!(found(&["--project", "another"]).is_empty());
+    assert!(found(&["--error"]).is_empty());
+    let failed = |id: &str| {
+        let mut line = answer("f2", id, json!("Exit code 1"), json!({}));
+        line["message"]["content"][0]["is_error"] = json!(true);
+        line
+    };
+    let sandbox = session(&[
+        call(
+            "f1",
+            "toolu_x",
+            "Bash",
+            json!({"command": "make kettledrum"}),
+        ),
+        failed("toolu_x"),
+        call("f3", "toolu_y", "Bash", json!({"command": "ls kettledrum"})),
+    ]);
+    assert_eq!(hits(&sandbox, &["kettledrum"]).len(), 2);
+    assert_eq!(hits(&sandbox, &["kettledrum", "--error"]).len(), 1);
+}
+
+#[test]
+fn a_hit_names_the_commands_that_open_and_resume_its_session() {
+    let sandbox = planted();
+    let show = format!("show --db {} {S1}", sandbox.database().display());
+    let resume = format!("cd /w && claude --resume {S1}");
+    let page = sandbox.ok(&["search", "promptword"]);
+    assert!(
+        page.contains(&format!("cc-etl {show}\n  {resume}\n")),
+        "{page}"
+    );
+    let mut arguments: Vec<&str> = show.split(' ').collect();
+    arguments.retain(|word| *word != "--db" && !word.ends_with(".db"));
+    assert!(sandbox.ok(&arguments).contains("promptword"));
+    // Claude Code can resume only what it still has.
+    let page = sandbox.ok(&["search", "historyword"]);
+    assert!(
+        page.contains(S2) && !page.contains("claude --resume"),
+        "{page}"
+    );
+    fs::remove_file(sandbox.home().join(format!("projects/-w/{S1}.jsonl"))).unwrap();
+    sandbox.sync();
+    let page = sandbox.ok(&["search", "promptword"]);
+    assert!(
+        page.contains(&show) && !page.contains("claude --resume"),
+        "{page}"
+    );
+}
+
 #[test]
 fn the_output_of_tools_can_be_searched_on_request() {
     let sandbox = Sandbox::new();
@@ -281,9 +565,9 @@ fn the_index_is_filled_again_when_the_view_of_searchable_texts_changes() {
         .unwrap()
         .execute_batch(
             "drop view _search_texts;
-            create view _search_texts as select block_id, message_id, 'zither' as text from content_blocks;
+            create view _search_texts as select block_id as text_id, 'zither' as text from content_blocks;
             insert into search (search) values ('delete-all');
-            insert into search (rowid, text) select block_id, text from _search_texts;",
+            insert into search (rowid, text) select text_id, text from _search_texts;",
         )
         .unwrap();
     // Its last line makes the message another one, so the text that was indexed is taken out of the index.

@@ -34,11 +34,16 @@ create temp table if not exists touched_sessions (
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
-create temp table if not exists indexed_blocks (last_block_id integer);
-delete from indexed_blocks;
-insert into indexed_blocks (last_block_id)
-select coalesce(max(block_id), 0)
-from content_blocks;
+
+-- What the search index has.
+create temp table if not exists indexed_rows (
+    last_block_id integer, last_event_id integer, least_text_id integer
+);
+delete from indexed_rows;
+insert into indexed_rows (last_block_id, last_event_id)
+select
+    (select coalesce(max(block_id), 0) from content_blocks),
+    (select coalesce(max(event_id), 0) from events);
 
 -- What the tables for BI tools have counted.
 create temp table if not exists touched_messages (message_id integer primary key);
@@ -174,8 +179,8 @@ end;
 
 -- name: reset_watermarks
 -- Nothing is in the search index yet, and nothing is counted.
-update indexed_blocks
-set last_block_id = 0;
+update indexed_rows
+set last_block_id = 0, last_event_id = 0;
 
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;

@@ -1,14 +1,15 @@
-//! `cc-etl search`: full-text search over prompts, responses, thinking and commands.
+//! `cc-etl search`: full-text search over everything that was said.
 
 use super::{database_path, print};
 use crate::cli::{Global, SearchArguments};
 use crate::database::statements as sql;
 use crate::dates;
 use crate::error::{Error, Result};
-use crate::format::{Format, text};
+use crate::format::{Format, QueryRows, text};
 use crate::query;
 use crate::terminal::{Emphasis, sanitize};
 use crate::time_zone::TimeZone;
+use rusqlite::types::Value;
 use std::time::Duration;
 
 pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
@@ -24,14 +25,23 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     let since = day(&arguments.since, dates::first_day, "since")?;
     let until = day(&arguments.until, dates::last_day, "until")?;
     let words = arguments.words.join(" ");
+    let flag = |is_set: bool, value: &'static str| is_set.then_some(value);
+    let kinds = arguments
+        .role
+        .map(|role| serde_json::json!(role.kinds()).to_string());
     let search = |words: &str| {
         let parameters = [
             ("words", Some(words)),
             ("project", arguments.project.as_deref()),
             ("since", since.as_deref()),
             ("until", until.as_deref()),
-            ("role", arguments.role.map(|role| role.name())),
+            ("kinds", kinds.as_deref()),
             ("tool", arguments.tool.as_deref()),
+            ("is_error", flag(arguments.error, "1")),
+            (
+                "is_sidechain",
+                flag(arguments.sidechain, "1").or(flag(arguments.no_sidechain, "0")),
+            ),
         ];
         let mut given: Vec<(String, String)> = parameters
             .into_iter()
@@ -41,10 +51,11 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
         query::run(&connection, sql::SEARCH, &given, None)
     };
     // Input that is not a valid FTS5 query is searched for literally.
-    let (found, _) = match search(&words) {
+    let (mut found, _) = match search(&words) {
         Err(Error::Usage(_)) => search(&quoted(&words))?,
         other => other?,
     };
+    add_commands(&mut found, global);
     if arguments.format != Format::Table {
         return print(&found.format(arguments.format, false));
     }
@@ -53,20 +64,76 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     }
     let emphasis = Emphasis::new(global.color);
     for row in &found.rows {
-        let cell = |column: usize| sanitize(&text(&row[column])).into_owned();
-        let (when, project, role, session, excerpt) = (cell(0), cell(1), cell(2), cell(3), cell(4));
+        let cell = |name: &str| sanitize(&text(&row[column(&found, name)])).into_owned();
+        let (when, session) = (cell("said_at"), cell("session_id"));
         let when = zone.minute(&when);
         let session = session.get(..8).unwrap_or(&session);
-        print(&emphasis.faint(&format!("{when}  {project}  {role}  {session}")))?;
+        let kind = format!("{} {}", cell("kind").replace('_', " "), cell("tool"));
+        let head = [&when, &cell("project"), kind.trim(), session].join("  ");
+        print(&emphasis.faint(head.trim_end()))?;
+        let excerpt = cell("excerpt");
         let line: Vec<&str> = excerpt.split_whitespace().collect();
-        print(&format!("  {}\n", emphasis.marked(&line.join(" "))))?;
+        print(&format!("  {}", emphasis.marked(&line.join(" "))))?;
+        for command in ["show_command", "resume_command"] {
+            let command = cell(command);
+            if !command.is_empty() {
+                print(&emphasis.faint(&format!("  {command}")))?;
+            }
+        }
+        print("")?;
     }
-    let first = text(&found.rows[0][3]);
-    print(&emphasis.faint(&format!(
-        "times are in {}; show the session: cc-etl show {}",
-        sanitize(&zone.name),
-        first.get(..8).unwrap_or(&first)
-    )))
+    let zone = sanitize(&zone.name);
+    print(&emphasis.faint(&format!("times are in {zone}")))
+}
+
+fn column(found: &QueryRows, name: &str) -> usize {
+    let place = found.columns.iter().position(|column| column == name);
+    place.expect("a column of the statement")
+}
+
+/// Puts commands in place of the columns that they are made of: one prints the session of a hit, the other resumes it in
+/// Claude Code, which finds a session only from the folder that it began in.
+fn add_commands(found: &mut QueryRows, global: &Global) {
+    let [session, folder, resumable] =
+        ["session_id", "start_cwd", "is_resumable"].map(|name| column(found, name));
+    let database = match &global.db {
+        Some(path) => format!(" --db {}", shell_word(&path.display().to_string())),
+        None if global.demo => " --demo".to_string(),
+        None => String::new(),
+    };
+    for row in &mut found.rows {
+        let commands = match (&row[session], &row[resumable]) {
+            (Value::Text(id), resumable) => {
+                let id = shell_word(id);
+                let change = match &row[folder] {
+                    Value::Text(folder) => format!("cd {} && ", shell_word(folder)),
+                    _ => String::new(),
+                };
+                let resume = match resumable {
+                    Value::Integer(1) => Value::Text(format!("{change}claude --resume {id}")),
+                    _ => Value::Null,
+                };
+                [Value::Text(format!("cc-etl show{database} {id}")), resume]
+            }
+            _ => [Value::Null, Value::Null],
+        };
+        row.truncate(folder);
+        row.extend(commands);
+    }
+    found.columns.truncate(folder);
+    found
+        .columns
+        .extend(["show_command", "resume_command"].map(str::to_string));
+}
+
+/// A string as one word for a POSIX shell.
+fn shell_word(text: &str) -> String {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "-_./:@%+=,".contains(character);
+    match !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// Each word as an FTS5 string.
@@ -75,4 +142,24 @@ fn quoted(words: &str) -> String {
         .split_whitespace()
         .map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
     words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_for_a_shell_is_quoted_where_it_must_be() {
+        for (text, word) in [
+            ("/home/dev/tea-shop", "/home/dev/tea-shop"),
+            (
+                "/home/dev/it's; rm -rf $HOME",
+                r"'/home/dev/it'\''s; rm -rf $HOME'",
+            ),
+            ("-x", "'-x'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 }

@@ -45,9 +45,9 @@ pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
     refresh_time_zone(connection)?;
-    let searched = _search_texts(connection)?;
+    let searched = search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
-    if searched.is_some() && searched != _search_texts(connection)? {
+    if searched.is_some() && searched != search_texts(connection)? {
         connection.execute_batch(statements::REBUILD_SEARCH_INDEX)?;
     }
     let refreshed_with = refreshed_with();
@@ -106,7 +106,7 @@ fn setting(connection: &Connection, name: &str) -> Result<Option<String>> {
 
 /// The definition of the view that the search index is filled from. If it changes, the index must be rebuilt: to delete a row,
 /// FTS5 needs the text that was indexed.
-fn _search_texts(connection: &Connection) -> Result<Option<String>> {
+fn search_texts(connection: &Connection) -> Result<Option<String>> {
     let views = our_views(connection)?.into_iter();
     let mut definitions = views.filter_map(|(name, sql)| (name == "_search_texts").then_some(sql));
     Ok(definitions.next())

@@ -4,6 +4,7 @@ use super::change::{self, Change};
 use super::entries;
 use super::extra::Extra;
 use super::outcome::{ResultFacts, outcome};
+use super::truncate::truncate_str;
 use crate::json::{self, Opened, Raw, parse_object};
 use crate::record::{self, GREATEST_COUNT, Part, object};
 use crate::rows::{BlockRows, GitOperation, ToolResult, WebRequest};
@@ -74,6 +75,7 @@ fn complete_result<'a>(
     result.is_staged = returned.flag("staged");
     result.outcome = outcome.name;
     result.denial_reason = outcome.denial_reason.map(Into::into);
+    result.reply = returned.reply().map(Into::into);
     result.exit_code = outcome.exit_code;
     if let Some(change) = change {
         result.change_kind = Some(change.kind);
@@ -158,6 +160,32 @@ impl<'r, 'a> Returned<'r, 'a> {
                 .contains(&milliseconds)
                 .then_some(milliseconds as i64)
         })
+    }
+
+    /// What the person replied to questions: choices, notes on them, and free text.
+    fn reply(&self) -> Option<String> {
+        self.get("questions").or_else(|| self.get("answers"))?;
+        let mut lines: Vec<Cow<'_, str>> = Vec::new();
+        for (_, answer) in self.get("answers").map(entries).unwrap_or_default() {
+            match json::text(answer) {
+                Some(choice) => lines.push(choice),
+                // Several choices.
+                None => lines.extend(
+                    json::list(answer)
+                        .iter()
+                        .flatten()
+                        .filter_map(|choice| json::text(choice.get())),
+                ),
+            }
+        }
+        for (_, annotation) in self.get("annotations").map(entries).unwrap_or_default() {
+            let annotation = entries(annotation);
+            let notes = annotation.iter().filter(|(key, _)| key == "notes");
+            lines.extend(notes.filter_map(|(_, notes)| json::text(notes)));
+        }
+        lines.extend(self.text("response"));
+        let reply = lines.join("\n");
+        (!reply.is_empty()).then(|| truncate_str(&reply).to_string())
     }
 
     fn change(&self) -> Option<Change<'a>> {

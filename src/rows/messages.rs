@@ -131,6 +131,7 @@ tables! {
         "block_id" => block_id: i64,
         "outcome" => outcome: &'static str,
         "denial_reason" => denial_reason: Option<Text<'a>>,
+        "reply" => reply: Option<Text<'a>>,
         "agent_id" => agent_id: Option<Text<'a>>,
         "workflow_id" => workflow_id: Option<Text<'a>>,
         "background_task_id" => background_task_id: Option<Text<'a>>,

@@ -502,8 +502,11 @@ fn content(connection: &mut Connection) -> cc_etl::error::Result<Content> {
     connection.execute_batch(
         "create virtual table temp.words using fts5vocab('main', 'search', 'instance')",
     )?;
-    let words = "select term, uuid, position, part_number, words.offset
-        from temp.words join content_blocks on block_id = words.doc join messages using (message_id)";
+    let words = "select term, uuid, position, part_number, _other_texts.kind, _other_texts.text, words.offset
+        from temp.words
+        left join content_blocks on block_id = words.doc
+        left join messages using (message_id)
+        left join _other_texts on text_id = words.doc";
     content.insert("search".to_string(), sorted_rows(connection, words)?);
     Ok(content)
 }
