@@ -38,7 +38,8 @@ create table files (
     archived_hash blob, -- running hash of its chunks, which every sync extends; NULL while nothing is archived
     kind text not null check (kind in (
         'session', 'agent', 'journal', 'transcript', 'history', 'todo', 'task', 'plan', 'tool_result', 'paste',
-        'file_backup', 'statistics', 'session_index', 'agent_meta', 'workflow', 'memory', 'other'
+        'file_backup', 'statistics', 'session_index', 'agent_meta', 'workflow', 'memory', 'session_facet',
+        'session_meta', 'other'
     )),
     session_id text, -- the session named by its path; its lines may name another
     generation integer not null, -- 1, plus 1 for each rewrite
@@ -429,7 +430,7 @@ create table tool_results (
     message_id integer not null references messages (message_id) deferrable initially deferred,
     block_id integer not null unique references content_blocks (block_id) deferrable initially deferred,
     outcome text not null, -- one of outcomes: how the call ended
-    interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the interrupt mark that makes an error an interruption
+    interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the mark after it, if it says that an error is an interruption
     denial_reason text, -- the person's reason for a rejection
     reply text, -- the person's reply to questions: choices, notes and free text, one per line
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
@@ -737,6 +738,54 @@ create table session_hints (
 ) strict;
 create index session_hints_by_session on session_hints (session_id);
 
+create table session_facets (
+    -- One row per file of usage-data/facets/: what /insights had a model say about a session. The words are the model's
+    -- judgement, not the person's. The file may outlive the transcript.
+    session_facet_id integer primary key,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
+    session_id text not null, -- from the file name
+    underlying_goal text,
+    goal_categories_json text, -- goal_categories: category -> count
+    outcome text, -- fully_achieved, mostly_achieved, partially_achieved, not_achieved, ...
+    user_satisfaction_counts_json text, -- user_satisfaction_counts: satisfied, frustrated, ... -> count
+    claude_helpfulness text,
+    session_type text, -- single_task, multi_task, exploration, ...
+    friction_counts_json text, -- friction_counts: misunderstood_request, buggy_code, ... -> count
+    friction_detail text,
+    primary_success text,
+    brief_summary text,
+    extra_json text
+) strict;
+create index session_facets_by_session on session_facets (session_id);
+
+create table session_metas (
+    -- One row per file of usage-data/session-meta/: figures that /insights computed about a session. Not deduplicated, so
+    -- its tokens count a response once per line, and possibly stale: it is not updated when the session goes on. For
+    -- figures to rely on, see session_overview and session_costs.
+    session_meta_id integer primary key,
+    file_id integer not null unique references files (file_id) deferrable initially deferred,
+    session_id text not null, -- from the file name
+    project_path text,
+    first_prompt text,
+    tool_counts_json text, -- tool_counts: tool -> calls
+    tool_error_categories_json text, -- tool_error_categories: category -> errors
+    extra_json text, -- languages, response times, features used, ...
+    duration_minutes integer,
+    user_message_count integer,
+    assistant_message_count integer,
+    interruption_count integer, -- user_interruptions
+    tool_error_count integer, -- tool_errors
+    git_commit_count integer, -- git_commits
+    git_push_count integer, -- git_pushes
+    changed_file_count integer, -- files_modified
+    lines_added integer,
+    lines_removed integer,
+    input_tokens integer,
+    output_tokens integer,
+    started_at text -- start_time
+) strict;
+create index session_metas_by_session on session_metas (session_id);
+
 create table usage_statistics (
     -- One row per figure in stats-cache.json: of a day, of a model on a day, of a model, or of all. The file outlives the
     -- transcripts; its output tokens have the errors of the versions that wrote them.
@@ -768,7 +817,7 @@ create table api_responses (
     -- a sidechain if possible, then the line with the most output tokens, then the most tokens, then the last.
     api_response_id integer primary key,
     api_message_id text not null, -- message.id; without one the uuid of the line, or a hash of it; for an advisor followed by '#' and a number
-    id_scope text not null, -- scope of api_message_id: '' if unique; for gateways 'request:' and requestId, or 'run:' and the first line
+    id_scope text not null, -- where that id names one response: '' everywhere. Gateways repeat ids that do not begin with msg_: 'request:' and requestId, or 'run:' and the first line of a run of lines
     parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the response that asked it
     message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
     session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
@@ -811,7 +860,7 @@ create table usage_lines (
     usage_line_id integer primary key,
     api_response_id integer not null references api_responses (api_response_id) deferrable initially deferred,
     message_id integer references messages (message_id) deferrable initially deferred, -- the line is this message or a copy of it
-    event_id integer references events (event_id) deferrable initially deferred, -- the line is this event, if it has no uuid
+    event_id integer references events (event_id) deferrable initially deferred, -- or else this event: the line has no uuid
     file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
@@ -825,8 +874,8 @@ create table usage_lines (
     stop_reason text,
     duplicate_reason text check (duplicate_reason in (
         'streaming', -- another line of the same response in the same file
-        'same_request', -- another line of the same request, if the id is unique only within it
-        'same_run', -- another line of the same run, if the id is unique only within it
+        'same_request', -- the same for an id that names a response within its request
+        'same_run', -- the same for an id that names a response within a run of lines
         'same_file_replay', -- a copy of a message in the same file
         'resume_copy', -- another file
         'fork_copy', -- another file, with forkedFrom
@@ -834,7 +883,7 @@ create table usage_lines (
         'rewritten_file', -- another generation of the same file
         'progress_echo' -- an agent's line inside a progress record of its parent
     )), -- why the line is not counted; NULL if it is
-    run_uuid text, -- uuid of the line, if its response is a run of lines (api_responses.id_scope)
+    run_uuid text, -- identifies the line if its response is a run of lines (api_responses.id_scope): its uuid
     extra_json text, -- keys of usage without a column
     input_tokens integer,
     output_tokens integer,

@@ -78,6 +78,8 @@ const PAGES: &[Page] = &[
     hidden("agent_metas", "agent_id"),
     page("workflow_runs", "name", Some("started_at"), &["status"]),
     hidden("session_hints", "session_id"),
+    page("session_facets", "underlying_goal", None, &["outcome"]),
+    page("session_metas", "session_id", Some("started_at"), &[]),
     page("usage_statistics", "activity_date", None, &["scope"]),
     page("api_responses", "api_message_id", Some("responded_at"), &[]),
     page("usage_lines", "duplicate_reason", None, &[]),

@@ -101,6 +101,10 @@ pub enum Kind {
     Workflow,
     /// `projects/<dir>/memory/*.md`
     Memory,
+    /// `usage-data/facets/<session>.json`
+    SessionFacet,
+    /// `usage-data/session-meta/<session>.json`
+    SessionMeta,
     /// Everything else.
     Other,
 }
@@ -151,6 +155,8 @@ impl Kind {
             Kind::AgentMeta => "agent_meta",
             Kind::Workflow => "workflow",
             Kind::Memory => "memory",
+            Kind::SessionFacet => "session_facet",
+            Kind::SessionMeta => "session_meta",
             Kind::Other => "other",
         }
     }
@@ -345,6 +351,7 @@ const READ: &[&str] = &[
     "file-history",
     "teams",
     "stats-cache.json",
+    "usage-data",
 ];
 
 fn is_read(relative: &Path) -> bool {
@@ -475,6 +482,16 @@ pub fn classify(path: &str) -> Place {
         ["file-history", session, _] => of_session(Kind::FileBackup, Reading::Archive, session),
         ["teams", ..] if is_json => place(Kind::Other, Reading::Archive),
         ["stats-cache.json"] => place(Kind::Statistics, Reading::Whole),
+        ["usage-data", "facets", _] if is_json => of_session(
+            Kind::SessionFacet,
+            Reading::Whole,
+            name.trim_end_matches(".json"),
+        ),
+        ["usage-data", "session-meta", _] if is_json => of_session(
+            Kind::SessionMeta,
+            Reading::Whole,
+            name.trim_end_matches(".json"),
+        ),
         _ => place(Kind::Other, Reading::Count),
     }
 }
@@ -543,6 +560,16 @@ mod tests {
         assert_eq!(kind("projects/-w/sessions-index.json"), Kind::SessionIndex);
         assert_eq!(kind("projects/-w/memory/MEMORY.md"), Kind::Memory);
         assert_eq!(kind("tasks/list/1.json"), Kind::Task);
+        let facet = classify(&format!("usage-data/facets/{SESSION}.json"));
+        assert_eq!(
+            (facet.kind, facet.session_id.as_deref()),
+            (Kind::SessionFacet, Some(SESSION))
+        );
+        assert_eq!(
+            kind(&format!("usage-data/session-meta/{SESSION}.json")),
+            Kind::SessionMeta
+        );
+        assert_eq!(kind("usage-data/report.html"), Kind::Other);
         let todo = classify(&format!("todos/{SESSION}-agent-a1.json"));
         assert_eq!(
             (todo.session_id.as_deref(), todo.agent_id.as_deref()),

@@ -23,6 +23,7 @@ mod tool_result;
 mod truncate;
 mod unknown;
 mod usage;
+mod usage_data;
 
 use crate::decode::{Piece, Reason, decode, is_blank};
 use crate::discover::{Kind, Place};

@@ -233,7 +233,7 @@ row_tables! {
     ToolUse, ToolResult, FileChange, GitOperation, WebRequest, AgentLink,
     TaskNotification, Event, FileBackup, HistoryPrompt, PastedContent, Paste,
     Todo, Task, Plan, MemoryNote, ToolResultFile, AgentMeta,
-    WorkflowRun, SessionHint, UsageStatistic, ModelPrice, ApiResponse, UsageLine,
+    WorkflowRun, SessionHint, SessionFacet, SessionMeta, UsageStatistic, ModelPrice, ApiResponse, UsageLine,
 }
 
 /// The rows of one chunk of lines.

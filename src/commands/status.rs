@@ -14,7 +14,7 @@ use std::path::Path;
 pub fn run(global: &Global) -> Result<()> {
     let path = database_path(global)?;
     let connection = database::open_read_only(&path)?;
-    let status = Status::read(&connection, &path)?;
+    let status = Status::read(&connection)?;
     let row = |name: &str, value: String| print(&format!("{name:<9} {}", sanitize(&value)));
     row(
         "database",
@@ -66,13 +66,12 @@ pub struct Status {
     files: i64,
     missing: i64,
     sources: i64,
-    /// The end of the last sync, also of one with nothing new; empty if there was none.
+    /// Time of the last import; empty if there was none.
     pub synced_at: String,
 }
 
 impl Status {
-    pub fn read(connection: &Connection, path: &Path) -> Result<Status> {
-        let recorded = database::recorded_sync(path).unwrap_or_default();
+    pub fn read(connection: &Connection) -> Result<Status> {
         Ok(connection.query_row(sql::STATUS, [], |row| {
             Ok(Status {
                 sessions: row.get("session_count")?,
@@ -82,7 +81,7 @@ impl Status {
                 files: row.get("file_count")?,
                 missing: row.get("missing_count")?,
                 sources: row.get("source_count")?,
-                synced_at: row.get::<_, String>("synced_at")?.max(recorded),
+                synced_at: row.get("synced_at")?,
             })
         })?)
     }

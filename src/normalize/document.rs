@@ -3,6 +3,7 @@
 use super::extra::Extra;
 use super::session_index::{custom_title, session_index};
 use super::statistics::statistics;
+use super::usage_data::{session_facet, session_meta};
 use crate::decode::Reason;
 use crate::discover::{Kind, Place};
 use crate::json::{self, parse_object};
@@ -81,6 +82,8 @@ fn json_documents(json: &str, path: &str, place: &Place) -> Option<Vec<Document>
         Kind::AgentMeta => agent_meta(json, place).map(|meta| vec![Document::AgentMeta(meta)]),
         Kind::Workflow => workflow_run(json, place).map(|run| vec![Document::WorkflowRun(run)]),
         Kind::Statistics => statistics(json),
+        Kind::SessionFacet => session_facet(json, place),
+        Kind::SessionMeta => session_meta(json, place),
         Kind::SessionIndex if path.ends_with("custom-title.json") => custom_title(json, place),
         Kind::SessionIndex => session_index(json),
         _ => Some(Vec::new()),

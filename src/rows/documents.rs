@@ -112,6 +112,47 @@ tables! {
         "modified_at" => modified_at: Option<String>,
     }
 
+    /// `usage-data/facets/<session>.json`.
+    "session_facets" => SessionFacet {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "underlying_goal" => underlying_goal: Option<String>,
+        "goal_categories_json" => goal_categories_json: Option<String>,
+        "outcome" => outcome: Option<String>,
+        "user_satisfaction_counts_json" => user_satisfaction_counts_json: Option<String>,
+        "claude_helpfulness" => claude_helpfulness: Option<String>,
+        "session_type" => session_type: Option<String>,
+        "friction_counts_json" => friction_counts_json: Option<String>,
+        "friction_detail" => friction_detail: Option<String>,
+        "primary_success" => primary_success: Option<String>,
+        "brief_summary" => brief_summary: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+    }
+
+    /// `usage-data/session-meta/<session>.json`.
+    "session_metas" => SessionMeta {
+        "file_id" => file_id: i64,
+        "session_id" => session_id: String,
+        "project_path" => project_path: Option<String>,
+        "first_prompt" => first_prompt: Option<String>,
+        "tool_counts_json" => tool_counts_json: Option<String>,
+        "tool_error_categories_json" => tool_error_categories_json: Option<String>,
+        "extra_json" => extra_json: Option<String>,
+        "duration_minutes" => duration_minutes: Option<i64>,
+        "user_message_count" => user_message_count: Option<i64>,
+        "assistant_message_count" => assistant_message_count: Option<i64>,
+        "interruption_count" => interruption_count: Option<i64>,
+        "tool_error_count" => tool_error_count: Option<i64>,
+        "git_commit_count" => git_commit_count: Option<i64>,
+        "git_push_count" => git_push_count: Option<i64>,
+        "changed_file_count" => changed_file_count: Option<i64>,
+        "lines_added" => lines_added: Option<i64>,
+        "lines_removed" => lines_removed: Option<i64>,
+        "input_tokens" => input_tokens: Option<i64>,
+        "output_tokens" => output_tokens: Option<i64>,
+        "started_at" => started_at: Option<String>,
+    }
+
     /// A figure of `stats-cache.json`.
     "usage_statistics" => UsageStatistic {
         "file_id" => file_id: i64,
@@ -154,7 +195,8 @@ macro_rules! documents {
 }
 
 documents! {
-    Paste, Todo, Task, Plan, MemoryNote, ToolResultFile, AgentMeta, WorkflowRun, SessionHint, UsageStatistic
+    Paste, Todo, Task, Plan, MemoryNote, ToolResultFile, AgentMeta, WorkflowRun, SessionHint, UsageStatistic,
+    SessionFacet, SessionMeta
 }
 
 impl Document {

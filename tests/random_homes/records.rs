@@ -1390,6 +1390,23 @@ impl Records {
                 self.number().unwrap_or("{}".into()),
                 self.number().unwrap_or("{}".into()),
             ),
+            Some("usage-data") if path.contains("/facets/") => Object::default()
+                .put("session_id", session)
+                .put("underlying_goal", words.clone())
+                .put("brief_summary", words)
+                .put_some("outcome", self.usually(&[r#""fully_achieved""#], ODD_TEXTS))
+                .put_some(
+                    "friction_counts",
+                    self.usually(&["{}", r#"{"buggy_code":1}"#], ODD_TEXTS),
+                )
+                .json(),
+            Some("usage-data") => Object::default()
+                .put("session_id", session)
+                .put("first_prompt", words)
+                .put_some("input_tokens", self.number())
+                .put_some("duration_minutes", self.number())
+                .put_some("start_time", self.time())
+                .json(),
             _ if path.ends_with("sessions-index.json") => {
                 let entry = Object::default()
                     .put("sessionId", session)
