@@ -215,15 +215,36 @@ fn split_list(list: &OsString) -> Vec<PathBuf> {
     }
 }
 
-/// Returns an error if a home does not exist.
+/// Returns an error if a home does not exist, or is a folder inside of one: nothing would be found there.
 pub fn expect(home: &Path) -> Result<()> {
-    match home.is_dir() {
-        true => Ok(()),
-        false => {
-            let what = format!("{} is not a folder", home.display());
-            Err(Error::NoSource(no_home_message(&what)))
-        }
+    if !home.is_dir() {
+        let what = format!("{} is not a folder", home.display());
+        return Err(Error::NoSource(no_home_message(&what)));
     }
+    match enclosing_home(home) {
+        Some(outer) if !is_home(home) => Err(Error::NoSource(format!(
+            "{} is a folder inside of a Claude home\nname the home: --source {}",
+            home.display(),
+            outer.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a folder has a file or folder that is read in a home.
+fn is_home(folder: &Path) -> bool {
+    READ.iter().any(|name| folder.join(name).exists())
+}
+
+/// The home that a folder is in: it has `projects`, and the folder is one of those that are read in it, or below one.
+fn enclosing_home(folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let mut outer = folder.ancestors().skip(1);
+    let home = outer.find(|outer| {
+        let inside = folder.strip_prefix(outer);
+        inside.is_ok_and(is_read) && outer.join("projects").is_dir()
+    });
+    home.map(Path::to_path_buf)
 }
 
 /// Finds the files of a home.

@@ -652,3 +652,27 @@ fn the_summary_counts_every_message_and_copy() {
         [format!("{} {}", summary["messages"], summary["copies"])]
     );
 }
+
+#[test]
+fn a_folder_inside_of_a_home_is_refused_and_the_home_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("projects/-w/a.jsonl", "{}\n");
+    let home = fs::canonicalize(sandbox.home()).unwrap();
+    for inside in ["projects", "projects/-w"] {
+        let folder = home.join(inside).display().to_string();
+        let output = sandbox.run(&["sync", "--source", &folder]);
+        assert_eq!(output.status.code(), Some(66));
+        let message = text(&output.stderr);
+        let advice = format!("name the home: --source {}\n", home.display());
+        assert!(message.ends_with(&advice), "{message}");
+    }
+    // Another program's folder may be named projects, too.
+    let other = home.join("projects/copy");
+    fs::create_dir_all(other.join("projects")).unwrap();
+    let copy = other.display().to_string();
+    let summary = sandbox.ok(&["sync", "--source", &copy]);
+    assert!(
+        summary.contains(&format!("  home      {copy}\n")),
+        "{summary}"
+    );
+}

@@ -157,6 +157,7 @@ fn sync(
     let machine = machine(global, arguments);
     let mut changes = Vec::new();
     for home in &homes {
+        report.homes.push(home.name.clone());
         let source_id = machine.home(&target.connection, &home.name)?;
         let mut found =
             known.compare(&target.connection, source_id, &home.found, home.is_complete)?;
@@ -457,6 +458,8 @@ fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
 /// The results of a run, for people and for programs.
 struct Report {
     database: PathBuf,
+    /// The homes that were read.
+    homes: Vec<String>,
     started_at: String,
     files: usize,
     changed_files: usize,
@@ -478,6 +481,7 @@ impl Report {
     fn new(database: &Path, started_at: String) -> Report {
         Report {
             database: database.to_path_buf(),
+            homes: Vec::new(),
             started_at,
             files: 0,
             changed_files: 0,
@@ -573,6 +577,13 @@ impl Report {
                 files.push_str(&format!(", {} {what}", number(count)));
             }
         }
+        const NAMED_HOMES: usize = 5;
+        for home in self.homes.iter().take(NAMED_HOMES) {
+            row("home", home.clone());
+        }
+        if let Some(more @ 1..) = self.homes.len().checked_sub(NAMED_HOMES) {
+            row("home", format!("and {} more", number(more)));
+        }
         row("files", files);
         if self.changed_files == 0 {
             row("new", "nothing".to_string());
@@ -599,6 +610,7 @@ impl Report {
         let counts = &self.counts;
         serde_json::json!({
             "database": self.database.display().to_string(),
+            "homes": self.homes,
             "files": self.files,
             "changed_files": self.changed_files,
             "rewritten_files": self.rewritten_files,
