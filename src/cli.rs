@@ -141,7 +141,7 @@ pub enum Command {
 
 #[derive(Debug, Default, Args)]
 pub struct SyncArguments {
-    /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
+    /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude, and the homes of Cowork and Xcode
     #[arg(long, value_name = "DIR")]
     pub source: Vec<PathBuf>,
     /// Name of this machine in the database; default: its host name

@@ -1,13 +1,15 @@
 //! A Claude home -> its source files, classified by path and not yet opened.
 
+mod homes;
 mod walk;
 
 use crate::error::{Error, Problem, Result};
 use crate::pipeline::start_workers;
-use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub use homes::{default_homes, product};
 
 /// A file of a home that a sync reads.
 #[derive(Debug, Clone)]
@@ -174,45 +176,10 @@ impl Layout {
     }
 }
 
-/// The default homes: `CLAUDE_CONFIG_DIR` (which may be a list with commas), else `~/.claude` and `$XDG_CONFIG_HOME/claude` if
-/// they exist.
-pub fn default_homes() -> Result<Vec<PathBuf>> {
-    if let Some(list) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|list| !list.is_empty()) {
-        return Ok(split_list(&list));
-    }
-    let home = etcetera::home_dir()
-        .map_err(|_| Error::NoSource(no_home_message("no home directory is known")))?;
-    let config = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .unwrap_or_else(|| home.join(".config"));
-    let homes: Vec<PathBuf> = [home.join(".claude"), config.join("claude")]
-        .into_iter()
-        .filter(|path| path.is_dir())
-        .collect();
-    if homes.is_empty() {
-        let message = format!("there is no {}", home.join(".claude").display());
-        return Err(Error::NoSource(no_home_message(&message)));
-    }
-    Ok(homes)
-}
-
 fn no_home_message(what: &str) -> String {
     format!(
         "{what}\nname a Claude home with --source DIR or CLAUDE_CONFIG_DIR, or try the demo: cc-etl --demo query"
     )
-}
-
-fn split_list(list: &OsString) -> Vec<PathBuf> {
-    match list.to_str() {
-        Some(text) => text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .map(PathBuf::from)
-            .collect(),
-        None => vec![PathBuf::from(list)],
-    }
 }
 
 /// Returns an error if a home does not exist, or is a folder inside of one: nothing would be found there.

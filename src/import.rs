@@ -553,7 +553,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let connection = database::create(&folder.path().join("test.db")).unwrap();
         connection
-            .execute(sql::INSERT_SOURCE, ["id", "machine", "home"])
+            .execute(sql::INSERT_SOURCE, ["id", "machine", "home", "claude-code"])
             .unwrap();
         Loader::new(&connection).unwrap().finish().unwrap();
         (folder, connection)

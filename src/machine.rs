@@ -2,6 +2,7 @@
 //! database. The host name is only a label: it may change, and several machines may have the same one.
 
 use crate::database::{self, statements as sql};
+use crate::discover;
 use crate::error::Result;
 use etcetera::BaseStrategy;
 use rusqlite::{Connection, OptionalExtension};
@@ -62,7 +63,9 @@ impl Machine {
             .query_row([&self.id, root_path], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((source_id, label)) = known else {
-            connection.execute(sql::INSERT_SOURCE, [&self.id, &self.name, root_path])?;
+            let product = discover::product(Path::new(root_path));
+            let source = [&self.id, &self.name, root_path, product];
+            connection.execute(sql::INSERT_SOURCE, source)?;
             return Ok(connection.last_insert_rowid());
         };
         if label != self.name {

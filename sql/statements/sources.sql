@@ -15,7 +15,7 @@ where machine_id = ?1 and root_path = ?2
 
 -- name: insert_source
 insert into sources (machine_id, machine, root_path, product)
-values (?1, ?2, ?3, 'claude-code')
+values (?1, ?2, ?3, ?4)
 
 -- name: list_sources
 -- The homes, without the demo.
