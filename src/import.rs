@@ -598,7 +598,7 @@ mod tests {
                 &mut loader,
                 &Pipeline::new(Some(threads)),
                 Commits::Often,
-                &Progress::bytes(0, true),
+                &Progress::bytes("reading", 0, true),
             )
             .unwrap();
             loader.finish().unwrap();
@@ -631,7 +631,7 @@ mod tests {
             &mut loader,
             &Pipeline::new(Some(1)),
             Commits::ByCaller,
-            &Progress::bytes(0, true),
+            &Progress::bytes("reading", 0, true),
         );
         drop(loader);
         let Err(Error::Failed(failure)) = result else {

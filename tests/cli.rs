@@ -364,8 +364,19 @@ fn a_session_is_restored_by_the_start_of_its_id_with_its_agents() {
         original
     );
 
-    let again = sandbox.run(&["restore", &SESSION[..8], "--out", out.to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(1), "nothing is overwritten");
+    // What is there with the same content is done; other content is never overwritten.
+    let restore = ["restore", &SESSION[..8], "--out", out.to_str().unwrap()];
+    let again = sandbox.ok(&restore);
+    assert!(
+        again.starts_with("0 files, 0 bytes, written to "),
+        "{again}"
+    );
+    assert!(again.contains("2 files with the same content"), "{again}");
+    let length = fs::metadata(out.join(main_file())).unwrap().len();
+    fs::write(out.join(main_file()), "x".repeat(length as usize)).unwrap();
+    let other = sandbox.run(&restore);
+    assert_eq!(other.status.code(), Some(1), "nothing is overwritten");
+    assert!(text(&other.stderr).contains("other content"));
     let unknown = sandbox.run(&["restore", "ffff", "--out", out.to_str().unwrap()]);
     assert_eq!(unknown.status.code(), Some(2));
     let ambiguous = sandbox.run(&["restore", "5e55", "--out", out.to_str().unwrap()]);

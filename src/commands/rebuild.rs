@@ -93,7 +93,7 @@ fn fill(
 ) -> Result<(Counts, Vec<Problem>)> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?;
-    let progress = Progress::bytes(files.iter().map(|(_, size)| size).sum(), is_quiet);
+    let progress = Progress::bytes("reading", files.iter().map(|(_, size)| size).sum(), is_quiet);
     let inputs = files.into_iter().map(|(version, size)| Input {
         name: PathBuf::from(&version.path),
         bytes: Bytes::Archive(ArchivedFile {
@@ -120,7 +120,7 @@ fn fill(
         let message = format!("the archive cannot be read, so nothing was changed: {problem}");
         return Err(Error::CheckFailed(message));
     }
-    progress.message("indexing");
+    progress.step("indexing");
     loader.finish()?;
     progress.finish();
     Ok((loader.counts.clone(), std::mem::take(&mut loader.failures)))

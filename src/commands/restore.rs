@@ -6,11 +6,11 @@ use crate::cli::{Global, RestoreArguments};
 use crate::database::{self, statements as sql};
 use crate::error::{Error, Problem, Result};
 use crate::progress::Progress;
-use crate::terminal::{byte_size, grouped, sanitize};
+use crate::terminal::{byte_size, counted, sanitize};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
-use std::fs::{self, FileTimes, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, FileTimes, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,38 +24,53 @@ pub fn run(global: &Global, arguments: &RestoreArguments) -> Result<()> {
         files.retain(|file| file.is_current);
     }
     let homes: BTreeSet<i64> = files.iter().map(|file| file.source_id).collect();
-    let progress = Progress::bytes(files.iter().map(|file| file.size).sum(), global.quiet);
-    progress.message("writing");
+    let total = files.iter().map(|file| file.size).sum();
+    let progress = Progress::bytes("writing", total, global.quiet);
     let mut problems = Vec::new();
-    let mut written = 0;
+    let (mut written, mut written_bytes, mut same) = (0, 0, 0);
     for file in &files {
         let target = match homes.len() {
             0 | 1 => file.path(),
             _ => PathBuf::from(&file.home).join(file.path()),
         };
         match write(&connection, file, &arguments.out, &target, &progress) {
-            Ok(()) => written += 1,
+            Ok(true) => {
+                written += 1;
+                written_bytes += file.size;
+            }
+            Ok(false) => same += 1,
             Err(error) => problems.push(Problem::new(arguments.out.join(&target), error)),
         }
     }
     progress.finish();
-    for problem in &problems {
+    for problem in problems.iter().take(SHOWN) {
         warn(&problem.to_string());
     }
+    if problems.len() > SHOWN {
+        let more = problems.len() - SHOWN;
+        warn(&format!("and {} more", counted(more as i64, "file")));
+    }
     if !global.quiet {
-        let size = byte_size(files.iter().map(|file| file.size).sum());
         let out = arguments.out.display().to_string();
-        print(&format!(
-            "{} files, {size}, in {}",
-            grouped(written),
-            sanitize(&out)
-        ))?;
+        let files = counted(written, "file");
+        let size = byte_size(written_bytes);
+        let mut summary = format!("{files}, {size}, written to {}", sanitize(&out));
+        if same > 0 {
+            summary += &format!(
+                "; {} with the same content were there",
+                counted(same, "file")
+            );
+        }
+        print(&summary)?;
     }
     match problems.len() {
         0 => Ok(()),
         count => Err(Error::Unwritten(count as u64)),
     }
 }
+
+/// Limit of the problems that are printed.
+const SHOWN: usize = 10;
 
 /// The ids of the sessions, as a JSON list; `None` for all sessions.
 fn sessions(connection: &Connection, names: &[String]) -> Result<Option<String>> {
@@ -133,24 +148,56 @@ fn native_path(_bytes: Option<&[u8]>) -> Option<PathBuf> {
     None
 }
 
+/// Returns false if the file is there with the same content.
 fn write(
     connection: &Connection,
     file: &Archived,
     out: &Path,
     relative: &Path,
     progress: &Progress,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let target = prepare(out, relative)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    let mut output = database::open_private(&target, &mut options)?;
+    let mut output = match database::open_private(&target, &mut options) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            progress.advance(file.size);
+            return match is_same(connection, file, &target)? {
+                true => Ok(false),
+                false => Err(io::Error::other(
+                    "it exists with other content, and is left as it is",
+                )),
+            };
+        }
+        output => output?,
+    };
     for position in 0..file.size.div_ceil(CHUNK_BYTES) {
         let (content, byte_length) = archive::find(connection, file.file_id, position)?;
         output.write_all(&archive::unpack(&content, byte_length)?)?;
         progress.advance(byte_length);
     }
     output.set_times(FileTimes::new().set_modified(moment(file.modified_ns)))?;
-    output.sync_all()
+    output.sync_all()?;
+    Ok(true)
+}
+
+/// Whether a file on disk has the bytes of the archive.
+fn is_same(connection: &Connection, file: &Archived, target: &Path) -> io::Result<bool> {
+    let metadata = fs::symlink_metadata(target)?;
+    if !metadata.is_file() || metadata.len() != file.size {
+        return Ok(false);
+    }
+    let mut existing = File::open(target)?;
+    let mut found = Vec::new();
+    for position in 0..file.size.div_ceil(CHUNK_BYTES) {
+        let (content, byte_length) = archive::find(connection, file.file_id, position)?;
+        found.clear();
+        (&mut existing).take(byte_length).read_to_end(&mut found)?;
+        if found != archive::unpack(&content, byte_length)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Creates the folders for a file. The path comes from the data, so it must not leave `out`, neither by its parts nor through

@@ -177,7 +177,7 @@ fn sync(
         report.unfinished = database::close(target.connection, &target.path);
         return Ok(());
     }
-    let progress = Progress::bytes(report.new_bytes, global.quiet || arguments.json);
+    let progress = Progress::bytes("reading", report.new_bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = Mutex::new(Vec::new());
     let files: Vec<ChangedFile> = changes
@@ -214,7 +214,7 @@ fn sync(
         let mut imported = imported?;
         report.problems.append(&mut imported.problems);
         replaced = imported.replaced;
-        progress.message("indexing");
+        progress.step("indexing");
         written = Some(loader.finish_pages(&pipeline)?);
         let building = building.to_path_buf();
         target.connection = database::open_new(&building)?;
@@ -261,7 +261,7 @@ fn sync(
     };
     again.read(replaced, &mut loader, report)?;
 
-    progress.message("indexing");
+    progress.step("indexing");
     let shared = pages.filter(|_| pipeline.is_parallel());
     let shared = shared.map(|building| (building, &pipeline));
     // Lines that were deferred are only counted by then.
