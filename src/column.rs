@@ -135,7 +135,10 @@ impl Kind {
         let is_word =
             |text: &str, width| text.width() <= width && !text.contains(char::is_whitespace);
         match (self, value) {
-            (Kind::Time, Value::Text(text)) => is_word(text, "2026-01-31T09:15:00.000Z".len()),
+            (Kind::Time, Value::Text(text)) => {
+                text.len() <= "2026-01-31T09:15:00.000Z".len()
+                    && text.starts_with(|first: char| first.is_ascii_digit())
+            }
             (Kind::Date, Value::Text(text)) => is_word(text, "2026-01-31".len()),
             (Kind::Weekday, Value::Integer(day)) => (0..7).contains(day),
             (Kind::Flag, Value::Integer(flag)) => (0..2).contains(flag),
@@ -213,7 +216,9 @@ impl Kind {
 /// A timestamp to the minute.
 fn time(timestamp: &str) -> String {
     match (timestamp.get(..10), timestamp.get(11..16)) {
-        (Some(day), Some(time)) if timestamp.ends_with('Z') => format!("{day} {time}"),
+        (Some(day), Some(time)) if timestamp[10..].starts_with(['T', ' ']) => {
+            format!("{day} {time}")
+        }
         _ => one_line(timestamp),
     }
 }

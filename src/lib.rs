@@ -70,6 +70,7 @@ pub mod record;
 pub mod rows;
 pub mod schema_page;
 mod session;
+mod sql_error;
 pub mod sqlite_bulk;
 pub mod stop;
 pub mod store;

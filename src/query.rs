@@ -4,6 +4,7 @@ use crate::database;
 use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::QueryRows;
+use crate::sql_error;
 use crate::terminal::byte_size;
 use crate::time_zone::TimeZone;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -204,7 +205,10 @@ pub fn run(
     };
     let mut bytes = 0;
     loop {
-        match rows.next().map_err(|error| explain(&error))? {
+        match rows
+            .next()
+            .map_err(|error| explain(connection, sql, &error))?
+        {
             None => return Ok((result, false)),
             Some(_) if limit.is_some_and(|limit| result.rows.len() >= limit) => {
                 return Ok((result, true));
@@ -236,12 +240,19 @@ fn memory(value: &Value) -> usize {
 }
 
 fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
-    connection.prepare(sql).map_err(|error| match error {
+    let statement = connection.prepare(sql).map_err(|error| match error {
         rusqlite::Error::MultipleStatement => {
             Error::Usage("only one statement can be run".to_string())
         }
-        other => explain(&other),
-    })
+        other => explain(connection, sql, &other),
+    })?;
+    match statement.column_count() {
+        0 => Err(Error::Usage(
+            "there is no statement to run; give one like 'select * from daily_costs', or list the questions with cc-etl query"
+                .to_string(),
+        )),
+        _ => Ok(statement),
+    }
 }
 
 fn bind(statement: &mut Statement<'_>, parameters: &[(String, String)]) -> Result<()> {
@@ -272,34 +283,25 @@ fn too_long() -> Error {
     Error::Usage("the query timed out; allow more time with --timeout SECONDS".to_string())
 }
 
-fn explain(error: &rusqlite::Error) -> Error {
-    let text = match error {
-        rusqlite::Error::SqlInputError {
-            msg, sql, offset, ..
-        } => {
-            let from = usize::try_from(*offset).unwrap_or(0);
-            let near: String = sql
-                .get(from..)
-                .unwrap_or_default()
-                .chars()
-                .take(40)
-                .collect();
-            format!("{msg}, near: {near}")
+fn explain(connection: &Connection, sql: &str, error: &rusqlite::Error) -> Error {
+    use rusqlite::Error::{SqlInputError, SqliteFailure};
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::OperationInterrupted) => return too_long(),
+        Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) => {
+            return Error::Usage(
+                "only reading is allowed: this statement writes, attaches or changes settings"
+                    .to_string(),
+            );
         }
-        other => match other.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::OperationInterrupted) => {
-                return too_long();
-            }
-            Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) => {
-                return Error::Usage(
-                    "only reading is allowed: this statement writes, attaches or changes settings"
-                        .to_string(),
-                );
-            }
-            _ => other.to_string(),
-        },
-    };
-    Error::Usage(text)
+        _ => {}
+    }
+    Error::Usage(match error {
+        SqlInputError { msg, offset, .. } => {
+            sql_error::explain(connection, sql, msg, usize::try_from(*offset).ok())
+        }
+        SqliteFailure(_, Some(message)) => sql_error::explain(connection, sql, message, None),
+        other => other.to_string(),
+    })
 }
 
 #[cfg(test)]

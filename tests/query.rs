@@ -665,6 +665,32 @@ fn a_session_is_one_page_of_html() {
 }
 
 #[test]
+fn a_wrong_statement_is_pointed_at_and_a_name_suggested() {
+    let sandbox = demo();
+    for (sql, expected) in [
+        (
+            "select model,\n  cost_us from daily_costs",
+            "cc-etl: no such column: cost_us\n    cost_us from daily_costs\n    ^--- error here\ndid you mean cost_usd?\n",
+        ),
+        (
+            "select model from daily_cost",
+            "cc-etl: no such table: daily_cost\ndid you mean daily_costs?\n",
+        ),
+        (
+            "select model fro daily_costs where",
+            "cc-etl: near \"daily_costs\": syntax error\n  select model fro daily_costs where\n                   ^--- error here\n",
+        ),
+        ("", "cc-etl: there is no statement to run"),
+        (" -- nothing", "cc-etl: there is no statement to run"),
+    ] {
+        let output = sandbox.run(&["query", "--sql", sql]);
+        assert_eq!(output.status.code(), Some(2));
+        let message = text(&output.stderr);
+        assert!(message.starts_with(expected), "{sql}\n{message}");
+    }
+}
+
+#[test]
 fn sql_can_do_nothing_but_read() {
     let sandbox = demo();
     let file = sandbox.path("stolen.db");
