@@ -19,7 +19,17 @@ use std::path::PathBuf;
   cc-etl query                     list the questions
   cc-etl search 'retry policy'     search prompts and responses
   cc-etl sql                       open the database in sqlite3
-  cc-etl --demo query              try any command on the demo"
+  cc-etl --demo query              try any command on the demo
+
+Exit codes:
+  0   done
+  1   a check failed, something is at risk, or some input could not be read; the rest was done
+  2   wrong arguments, or a wrong SQL statement
+  65  lines were rejected, with --strict
+  66  there is no Claude home or no database to read
+  74  the database or a file cannot be written or read
+  75  another sync is running
+  78  the database is newer than the program, or is not one of cc-etl"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -95,9 +105,11 @@ pub enum Command {
     /// Only reads, and never repairs. Exits with 1 if a check fails.
     Check(CheckArguments),
     /// Summarize the database and what is not imported yet
-    Status,
+    Status(ReportArguments),
     /// Diagnose risks and suggest fixes
-    Doctor,
+    ///
+    /// Exits with 1 if something is at risk.
+    Doctor(ReportArguments),
     /// Run a question that ships with the program, or a read-only SQL statement
     ///
     /// Without arguments it lists the questions.
@@ -172,7 +184,7 @@ pub struct RestoreArguments {
     /// Sessions to restore, by id or prefix, with their sub-agents; default: everything
     #[arg(value_name = "SESSION")]
     pub sessions: Vec<String>,
-    /// Folder to write to; existing files are never overwritten
+    /// Folder to write to; existing files are never overwritten, and those with the same content are skipped
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Restore older versions of rewritten files too, as NAME.version-N
@@ -201,6 +213,16 @@ pub struct CheckArguments {
     /// Compare the archive with the files on disk, byte for byte
     #[arg(long, conflicts_with = "hash")]
     pub sources: bool,
+    /// Print the findings as JSON
+    #[arg(long, conflicts_with = "hash")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -100,6 +100,10 @@ fn the_files_on_disk_are_compared_byte_for_byte() {
     }
     sandbox.sync();
     sandbox.ok(&["check", "--sources"]);
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.ok(&["check", "--sources", "--json"])).unwrap();
+    assert_eq!(json["failed_count"], 0);
+    assert!(json["checks"].as_array().unwrap().len() > 10, "{json}");
     // A deleted file is not a finding.
     fs::remove_file(&file).unwrap();
     sandbox.ok(&["check", "--sources"]);
@@ -117,16 +121,27 @@ fn status_shows_what_is_new() {
     let status = sandbox.ok(&["status"]);
     let new = format!("new       {} bytes in 1 file", line("u2").len());
     assert!(status.contains(&new), "{status}");
+    let json: serde_json::Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    assert_eq!(
+        (&json["session_count"], &json["new_file_count"]),
+        (&1.into(), &1.into())
+    );
     assert_eq!(Sandbox::new().run(&["status"]).status.code(), Some(66));
 }
 
 #[test]
 fn doctor_diagnoses_risks_and_suggests_fixes() {
     let sandbox = synced();
-    let sound = sandbox.ok(&["doctor"]);
+    // It exits with 1 where something is at risk.
+    let doctor = |code| {
+        let output = sandbox.run(&["doctor"]);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stdout));
+        text(&output.stdout)
+    };
+    let sound = doctor(0);
     assert!(sound.contains("nothing is at risk"), "{sound}");
     assert!(
-        sound.contains("after 30 days: 0 files") && sound.contains("SQLite 3."),
+        sound.contains("after 30 days: none within the next 7") && sound.contains("SQLite 3."),
         "{sound}"
     );
 
@@ -149,7 +164,11 @@ fn doctor_diagnoses_risks_and_suggests_fixes() {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(sandbox.database(), fs::Permissions::from_mode(0o644)).unwrap();
     }
-    let report = sandbox.ok(&["doctor"]);
+    let report = doctor(1);
+    let json: serde_json::Value =
+        serde_json::from_slice(&sandbox.run(&["doctor", "--json"]).stdout).unwrap();
+    assert!(json["risk_count"].as_u64() > Some(1), "{json}");
+    assert_eq!(json["findings"][0]["status"], "risk");
     assert!(report.contains("after 5 days: 3 files"), "{report}");
     assert!(
         report.contains("2 of them") && report.contains("are not imported"),
@@ -160,7 +179,7 @@ fn doctor_diagnoses_risks_and_suggests_fixes() {
     assert!(report.contains("chmod 600 "), "{report}");
 
     sandbox.sync();
-    let report = sandbox.ok(&["doctor"]);
+    let report = doctor(i32::from(cfg!(unix)));
     assert!(report.contains("all of them are imported"), "{report}");
     assert!(
         report.contains("1 torn_record") && report.contains("from-the-future"),
@@ -168,9 +187,9 @@ fn doctor_diagnoses_risks_and_suggests_fixes() {
     );
 
     sandbox.write("settings.json", "{\"cleanupPeriodDays\": 0}");
-    assert!(sandbox.ok(&["doctor"]).contains("writes no transcripts"));
+    assert!(doctor(1).contains("writes no transcripts"));
     fs::remove_file(sandbox.database()).unwrap();
-    let report = sandbox.ok(&["doctor"]);
+    let report = doctor(1);
     assert!(report.contains("there is no database"), "{report}");
 }
 

@@ -13,10 +13,11 @@ use crate::machine::Machine;
 use crate::normalize::normalize;
 use crate::pipeline::start_workers;
 use crate::read::{ArchivedFile, Bytes, read_section};
-use crate::terminal::{grouped, sanitize};
+use crate::terminal::{Emphasis, counted, grouped, sanitize, sanitize_json};
 use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
 use std::path::Path;
@@ -42,7 +43,9 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
     if arguments.hash {
         return print_hashes(&connection);
     }
+    let emphasis = Emphasis::new(global.color);
     let mut failed = 0;
+    let mut all = Vec::new();
     let mut report = |name: &str, findings: Result<Vec<String>>| -> Result<()> {
         // Damage that makes a statement fail is a finding too.
         let findings = match findings {
@@ -52,9 +55,17 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
         if !findings.is_empty() {
             failed += 1;
         }
+        if arguments.json {
+            let status = if findings.is_empty() { "ok" } else { "failed" };
+            all.push(json!({ "check": name, "status": status, "findings": findings }));
+            return Ok(());
+        }
         if !global.quiet || !findings.is_empty() {
-            let verdict = if findings.is_empty() { "ok" } else { "FAILED" };
-            print(&format!("{verdict:<7} {}", name.replace('_', " ")))?;
+            let verdict = match findings.is_empty() {
+                true => format!("{}     ", emphasis.good("ok")),
+                false => format!("{} ", emphasis.bad("FAILED")),
+            };
+            print(&format!("{verdict} {}", name.replace('_', " ")))?;
         }
         for finding in findings.iter().take(SHOWN) {
             print(&format!("        {}", sanitize(finding)))?;
@@ -93,10 +104,15 @@ fn check(global: &Global, arguments: &CheckArguments, path: &Path) -> Result<()>
         report("the search index matches the texts", index)?;
         report("the tables match a rebuild from the archive", tables)?;
     }
+    if arguments.json {
+        let json = json!({ "failed_count": failed, "checks": all });
+        print(&sanitize_json(&json.to_string()))?;
+    }
     match failed {
         0 => Ok(()),
         count => Err(Error::CheckFailed(format!(
-            "{count} checks failed on {}",
+            "{} failed on {}",
+            counted(count, "check"),
             path.display()
         ))),
     }

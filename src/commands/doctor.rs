@@ -1,22 +1,23 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
 use super::{database_path, print, status};
-use crate::cli::Global;
+use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
-use crate::terminal::{Emphasis, byte_size, grouped, sanitize};
+use crate::terminal::{Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
 use crate::time_zone::TimeZone;
 use rusqlite::Connection;
+use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub fn run(global: &Global) -> Result<()> {
+pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
     let mut findings = Findings::default();
     let connection = match database::open_read_only(&path) {
@@ -26,45 +27,94 @@ pub fn run(global: &Global) -> Result<()> {
             None
         }
     };
+    let mut imported = Vec::new();
     for home in homes(connection.as_ref())? {
-        inspect_home(&home, connection.as_ref(), &mut findings)?;
+        let is_imported = inspect_home(&home, connection.as_ref(), &mut findings)?;
+        imported.extend(is_imported.then(|| home.root.display().to_string()));
+    }
+    match imported.len() {
+        0 => {}
+        1 => findings.note(&format!("{}: fully imported", imported[0])),
+        count => findings.note(&format!(
+            "{count} homes are fully imported: {}",
+            imported.join(", ")
+        )),
     }
     if let Some(connection) = &connection {
         inspect_content(connection, &mut findings)?;
     }
     inspect_files(&path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));
-    let emphasis = Emphasis::new(global.color);
-    for line in findings.lines {
-        let line = sanitize(&line);
-        print(&match line.split_at_checked("RISK".len()) {
-            Some(("RISK", rest)) => format!("{}{rest}", emphasis.bad("RISK")),
-            Some(("ok  ", rest)) => format!("{}  {rest}", emphasis.good("ok")),
-            _ => line.into_owned(),
-        })?;
+    match arguments.json {
+        true => print(&sanitize_json(&findings.json().to_string()))?,
+        false => findings.print(Emphasis::new(global.color))?,
     }
-    match findings.risks {
+    match findings.risks() {
+        0 if arguments.json => Ok(()),
         0 => print("nothing is at risk"),
-        1 => print("1 thing is at risk"),
-        count => print(&format!("{count} things are at risk")),
+        1 => Err(Error::CheckFailed("1 thing is at risk".to_string())),
+        count => Err(Error::CheckFailed(format!("{count} things are at risk"))),
     }
+}
+
+/// What was found, and for a risk what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    what: String,
+    fix: Option<String>,
 }
 
 #[derive(Default)]
-struct Findings {
-    lines: Vec<String>,
-    risks: usize,
-}
+struct Findings(Vec<Finding>);
 
 impl Findings {
     fn note(&mut self, what: &str) {
-        self.lines.push(format!("ok      {what}"));
+        self.add(what, None);
     }
 
     fn risk(&mut self, what: &str, fix: &str) {
-        self.risks += 1;
-        self.lines.push(format!("RISK    {what}"));
-        self.lines.push(format!("        {fix}"));
+        self.add(what, Some(fix));
+    }
+
+    /// What holds for several homes is one finding.
+    fn add(&mut self, what: &str, fix: Option<&str>) {
+        let finding = Finding {
+            what: what.to_string(),
+            fix: fix.map(str::to_string),
+        };
+        if !self.0.contains(&finding) {
+            self.0.push(finding);
+        }
+    }
+
+    fn risks(&self) -> usize {
+        self.0
+            .iter()
+            .filter(|finding| finding.fix.is_some())
+            .count()
+    }
+
+    fn print(&self, emphasis: Emphasis) -> Result<()> {
+        for Finding { what, fix } in &self.0 {
+            let what = sanitize(what);
+            match fix {
+                None => print(&format!("{}      {what}", emphasis.good("ok")))?,
+                Some(fix) => {
+                    print(&format!("{}    {what}", emphasis.bad("RISK")))?;
+                    print(&format!("        {}", emphasis.bold(&sanitize(fix))))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Json {
+        let finding = |finding: &Finding| {
+            let status = if finding.fix.is_some() { "risk" } else { "ok" };
+            json!({ "status": status, "finding": finding.what, "fix": finding.fix })
+        };
+        let findings: Vec<Json> = self.0.iter().map(finding).collect();
+        json!({ "risk_count": self.risks(), "findings": findings })
     }
 }
 
@@ -98,11 +148,12 @@ fn homes(connection: Option<&Connection>) -> Result<Vec<Home>> {
     Ok(homes)
 }
 
+/// Returns whether all of the home is imported.
 fn inspect_home(
     home: &Home,
     connection: Option<&Connection>,
     findings: &mut Findings,
-) -> Result<()> {
+) -> Result<bool> {
     let found = discover::discover(&home.root)?;
     let name = home.root.display();
     let unread = match (home.source_id, connection) {
@@ -110,12 +161,12 @@ fn inspect_home(
             let changes = file_diff::compare(connection, source_id, &found, false)?;
             let (count, bytes) = (changes.files.len(), changes.new_bytes());
             match count {
-                0 => findings.note(&format!("{name}: fully imported")),
+                0 => {}
                 _ => findings.risk(
                     &format!(
-                        "{name}: {} in {} files are not imported",
+                        "{name}: {} in {} not imported",
                         byte_size(bytes),
-                        grouped(count as i64)
+                        counted(count as i64, "file")
                     ),
                     "cc-etl sync",
                 ),
@@ -129,8 +180,8 @@ fn inspect_home(
         _ => {
             findings.risk(
                 &format!(
-                    "{name}: never imported, {} files",
-                    grouped(found.files.len() as i64)
+                    "{name}: never imported, {}",
+                    counted(found.files.len() as i64, "file")
                 ),
                 &format!("cc-etl sync --source '{name}'"),
             );
@@ -141,7 +192,7 @@ fn inspect_home(
         findings.risk(&problem.to_string(), "make it readable, then cc-etl sync");
     }
     inspect_retention(&home.root, &found, unread.as_deref(), findings);
-    Ok(())
+    Ok(unread.is_some_and(|files| files.is_empty()))
 }
 
 /// When Claude Code deletes transcripts.
@@ -227,9 +278,15 @@ fn inspect_retention(
             lost = (lost.0 + 1, lost.1 + file.stat.size);
         }
     }
+    if due.0 == 0 {
+        return findings.note(&format!(
+            "Claude Code deletes transcripts after {days} days: none within the next {SOON_DAYS}"
+        ));
+    }
     let what = format!(
-        "Claude Code deletes transcripts after {days} days: {} files, {}, within the next {SOON_DAYS}",
-        grouped(due.0),
+        "{}: Claude Code deletes transcripts after {days} days: {}, {}, within the next {SOON_DAYS}",
+        home.display(),
+        counted(due.0, "file"),
         byte_size(due.1)
     );
     match lost.0 {

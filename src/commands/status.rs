@@ -1,20 +1,26 @@
 //! `cc-etl status`: summarizes the database and what is not imported yet.
 
 use super::{database_path, print};
-use crate::cli::Global;
+use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::terminal::{byte_size, counted, grouped, sanitize};
+use crate::terminal::{byte_size, counted, grouped, sanitize, sanitize_json};
 use crate::time_zone::TimeZone;
 use crate::{discover, file_diff, timestamp};
 use rusqlite::Connection;
+use serde_json::{Value as Json, json};
 use std::path::Path;
 
-pub fn run(global: &Global) -> Result<()> {
+pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
     let connection = database::open_read_only(&path)?;
     let status = Status::read(&connection)?;
+    if arguments.json {
+        let new = unsynced(&connection)?;
+        let json = status.json(&path, &new);
+        return print(&sanitize_json(&json.to_string()));
+    }
     let row = |name: &str, value: String| print(&format!("{name:<9} {}", sanitize(&value)));
     row(
         "database",
@@ -84,6 +90,26 @@ impl Status {
                 synced_at: row.get("synced_at")?,
             })
         })?)
+    }
+}
+
+impl Status {
+    fn json(&self, path: &Path, new: &Unsynced) -> Json {
+        json!({
+            "database": path.display().to_string(),
+            "database_bytes": file_bytes(path),
+            "last_synced_at": (!self.synced_at.is_empty()).then_some(&self.synced_at),
+            "session_count": self.sessions,
+            "message_count": self.messages,
+            "first_message_at": self.first_at,
+            "last_message_at": self.last_at,
+            "file_count": self.files,
+            "missing_file_count": self.missing,
+            "home_count": self.sources,
+            "homes_on_this_machine_count": new.homes,
+            "new_file_count": new.files,
+            "new_bytes": new.bytes,
+        })
     }
 }
 
