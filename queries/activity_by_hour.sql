@@ -1,5 +1,6 @@
 -- When the work is done
 -- How to read: prompts by weekday (0 is Sunday) and hour, local.
+-- Group: conversation
 -- Bar: prompt_count
 with said as (
     select datetime(said_at, (

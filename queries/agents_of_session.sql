@@ -1,6 +1,7 @@
 -- The agents of a session, as a tree
 -- How to read: each agent is indented under its parent, with its status.
--- :session - start of a session id; without it the session with the most agents
+-- Group: conversation
+-- :session - start of a session id; the session with the most agents without it
 with chosen as (
     select session_id
     from agents

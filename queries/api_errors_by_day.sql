@@ -1,5 +1,6 @@
 -- Failures of the API
 -- How to read: retries, and failures that were shown.
+-- Group: tools
 -- Bar: error_count
 select failed_date, kind, error, status_code, count(*) as error_count, max(message) as example
 from api_errors

@@ -1,5 +1,6 @@
 -- Cache: how much is read from it
 -- How to read: the share of input that came from the cache; below 0.9 in long sessions the cache is often cold.
+-- Group: cache
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- Bar: hit_rate

@@ -1,5 +1,6 @@
 -- Cache: what misses cost
 -- How to read: requests in a session that wrote most of their context anew although the request before had it; the pause before tells why.
+-- Group: cache
 -- :limit number - rows to show; 20 without it
 -- Bar: cache_write_cost_usd
 with requests as (

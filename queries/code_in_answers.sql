@@ -1,5 +1,6 @@
 -- Code blocks in answers
 -- How to read: the first block of each answer that has one, with its language.
+-- Group: conversation
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it
 with fenced as (

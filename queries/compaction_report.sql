@@ -1,5 +1,6 @@
 -- Compactions
 -- How to read: tokens before and after the compaction, and its duration.
+-- Group: cache
 -- Bar: tokens_before
 select compactions.compacted_at, projects.name as project, sessions.title, compactions.kind, compactions.trigger,
     compactions.tokens_before, compactions.tokens_after, compactions.duration_ms, compactions.session_id

@@ -1,6 +1,7 @@
 -- How the context grows in a session
 -- How to read: the tokens that each request sent; a fall is a compaction.
--- :session - start of a session id; without it the session with the most requests
+-- Group: cache
+-- :session - start of a session id; the session with the most requests without it
 -- Bar: context_tokens
 with chosen as (
     select session_id

@@ -1,5 +1,6 @@
 -- What was corrected
 -- How to read: prompts that begin like a correction, and the answer they follow.
+-- Group: feedback
 -- :limit number - rows to show; 20 without it
 select feedback.said_at, feedback.project, feedback.text, feedback.model, substr(conversation.text, 1, 300) as answer,
     conversation.tool_calls, feedback.session_id

@@ -1,6 +1,8 @@
 -- Denials by tool
 -- How to read: what you deny; for a high rate add a rule or change the instructions.
+-- Group: feedback
 -- Bar: denial_rate
+-- Total: call_count, user_rejected_count, permission_denied_count, hook_blocked_count
 select
     tool_name,
     sum(call_count) as call_count,

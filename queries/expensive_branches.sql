@@ -1,5 +1,6 @@
 -- Most expensive branches
 -- How to read: what each git branch has cost so far.
+-- Group: cost
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it
 -- Bar: cost_usd

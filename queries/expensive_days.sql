@@ -1,5 +1,6 @@
 -- Most expensive days
 -- How to read: local days, the most expensive first.
+-- Group: cost
 -- :limit number - rows to show; 20 without it
 -- Bar: cost_usd
 select response_date, sum(response_count) as response_count, sum(output_tokens) as output_tokens,

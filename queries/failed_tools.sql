@@ -1,5 +1,6 @@
 -- Tool calls that failed
 -- How to read: newest first; what was called, and what the model was told.
+-- Group: tools
 -- :tool - name of a tool; all tools without it
 -- :limit number - rows to show; 20 without it
 select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, exit_code,

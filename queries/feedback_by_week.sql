@@ -1,5 +1,6 @@
 -- Feedback by week
 -- How to read: how often you correct, deny and interrupt, per hundred prompts; weeks begin on Monday.
+-- Group: feedback
 -- Bar: objections_per_100_prompts
 select
     date(said_date, 'weekday 0', '-6 days') as week_start_date,

@@ -1,5 +1,6 @@
 -- Files edited most
 -- How to read: changes that were made; lines by the patches.
+-- Group: tools
 -- :limit number - rows to show; 20 without it
 -- Bar: change_count
 select file_path, change_count, lines_added, lines_removed, read_count, session_count, user_modified_count, last_touched_at

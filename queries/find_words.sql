@@ -1,6 +1,7 @@
 -- Where words were said
 -- How to read: best matches first; words as FTS5 understands them: tea AND price, "tea shop", pri*.
--- :words - what to look for; tea without it
+-- Group: conversation
+-- :words - what to look for; no rows without it
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- :limit number - rows to show; 20 without it
@@ -19,7 +20,7 @@ with matches as (
     left join events on events.event_id = _other_texts.event_id
     left join history_prompts on history_prompts.history_prompt_id = _other_texts.history_prompt_id
     left join sessions on sessions.session_id = _other_texts.session_id
-    where search match coalesce(nullif(:words, ''), 'tea')
+    where search match coalesce(nullif(:words, ''), '""')
         and history_prompts.message_id is null -- else the message is found
 )
 

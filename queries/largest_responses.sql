@@ -1,5 +1,6 @@
 -- Answers with the most tokens
 -- How to read: one row is one request; a large cache_read is a long conversation, a large cache_write a cold cache.
+-- Group: cache
 -- :limit number - rows to show; 20 without it
 -- Bar: context_tokens
 select responded_at, model, input_tokens + cache_read_tokens + cache_write_tokens as context_tokens, output_tokens,

@@ -1,5 +1,6 @@
 -- The last things that were said
 -- How to read: newest first; everything the person said, wherever it was written.
+-- Group: conversation
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it
 select prompts.said_at, projects.name as project, prompts.kind, prompts.text, prompts.session_id

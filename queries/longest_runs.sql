@@ -1,5 +1,6 @@
 -- Prompts that led to the longest runs
 -- How to read: how much work followed one prompt.
+-- Group: conversation
 -- :limit number - rows to show; 20 without it
 -- Bar: tool_call_count
 select turns.started_at, projects.name as project, turns.prompt, turns.response_count, turns.tool_call_count,

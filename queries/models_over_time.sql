@@ -1,6 +1,8 @@
 -- Models over time
 -- How to read: responses, tokens and cost of each model by month.
+-- Group: cost
 -- Bar: cost_usd
+-- Total: response_count, output_tokens, cost_usd
 select
     substr(response_date, 1, 7) as month,
     model,

@@ -1,5 +1,6 @@
 -- Output tokens that are only placeholders
 -- How to read: recorded and estimated tokens; versions 2.1.9 to 2.1.52 rarely record the output tokens.
+-- Group: data
 -- Bar: response_count
 select
     messages.version,

@@ -1,5 +1,6 @@
 -- Slow tool calls
 -- How to read: single calls, the slowest first; waiting for your permission is part of the time where the tool does not tell its own.
+-- Group: tools
 -- :limit number - rows to show; 20 without it
 -- Bar: duration_ms
 select called_at, name, coalesce(command, file_path, pattern, url, query, description) as what, outcome, duration_ms, session_id

@@ -1,5 +1,6 @@
 -- This week against last week
 -- How to read: weeks begin on Monday; this week ends with the day that was asked for.
+-- Group: cost
 -- :until last_day - last local day of this week; today without it
 -- Bar: cost_usd
 with clock as (

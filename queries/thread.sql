@@ -1,6 +1,7 @@
 -- One thread, by its parents
 -- How to read: from the first message to the given one, across compactions.
--- :uuid - uuid of a message; without it the latest response
+-- Group: conversation
+-- :uuid - uuid of a message; the latest response without it
 with recursive leaf as (
     select message_id
     from messages

@@ -1,6 +1,8 @@
 -- Tools: calls, errors, times
 -- How to read: the error rate is of the calls that ran; denials and interruptions are apart.
+-- Group: tools
 -- Bar: call_count
+-- Total: call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, result_bytes
 select name, call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, error_rate,
     p50_duration_ms, p95_duration_ms, result_bytes
 from tool_stats

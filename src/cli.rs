@@ -110,12 +110,29 @@ pub enum Command {
     ///
     /// Exits with 1 if something is at risk.
     Doctor(ReportArguments),
-    /// Run a question that ships with the program, or a read-only SQL statement
+    /// Cost and tokens per day
+    #[command(after_help = "Example:
+  cc-etl daily --since 7d --project tea-shop")]
+    Daily(QuestionArguments),
+    /// Cost and tokens per week
+    Weekly(QuestionArguments),
+    /// Cost and tokens per month
+    Monthly(QuestionArguments),
+    /// The latest sessions: what they were about, how long they were, and what they cost
+    Sessions(QuestionArguments),
+    /// Cost and tokens per project
+    Projects(QuestionArguments),
+    /// Cost and tokens per model
+    Models(QuestionArguments),
+    /// Run a question, or a read-only SQL statement
     ///
-    /// Without arguments it lists the questions.
+    /// Without arguments it lists the questions; with the name of a group it explains those of the group. Your own questions are
+    /// .sql files in the folder queries next to the default database, with the header that --show-sql prints.
     #[command(after_help = "Examples:
-  cc-etl query recent_sessions --param project=tea-shop
-  cc-etl query --sql 'select * from daily_costs' --format csv")]
+  cc-etl query cost
+  cc-etl query expensive_sessions since='last month' limit=5
+  cc-etl query --sql 'select * from daily_costs' --format csv
+  cc-etl query expensive_days --show-sql > mine.sql; cc-etl query mine.sql")]
     Query(QueryArguments),
     /// Full-text search over everything that was said: prompts, responses, thinking, tool inputs, titles
     #[command(after_help = "Examples:
@@ -302,26 +319,51 @@ pub enum Setting {
 
 #[derive(Debug, Args)]
 pub struct QueryArguments {
-    /// Name of a question; `cc-etl query` lists them
+    /// Name of a question, of a group of questions, or of a .sql file
     #[arg(value_name = "QUESTION", conflicts_with = "sql")]
     pub name: Option<String>,
-    /// SQL statement to run
-    #[arg(long, value_name = "TEXT")]
+    /// Values of parameters
+    #[arg(value_name = "NAME=VALUE", requires = "name", value_parser = parameter)]
+    pub values: Vec<(String, String)>,
+    /// SQL statement to run; - reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub sql: Option<String>,
-    /// Bind a parameter; repeatable
+    /// Bind a parameter, also of --sql; repeatable
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, String)>,
+    /// Print at most this many rows; default: what the question says, 1000 in a table, else all
+    #[arg(long, value_name = "N", alias = "rows")]
+    pub limit: Option<usize>,
     #[command(flatten)]
     pub output: OutputArguments,
     /// Do not quote CSV cells that a spreadsheet would run as a formula
     #[arg(long)]
     pub csv_raw: bool,
-    /// Print at most this many rows; default: 1000 in a table, else all
-    #[arg(long, value_name = "N")]
-    pub rows: Option<usize>,
+    /// Print the SQL of the question
+    #[arg(long)]
+    pub show_sql: bool,
     /// Cancel the query after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub timeout: u64,
+}
+
+/// The options of the questions that are commands.
+#[derive(Debug, Args)]
+pub struct QuestionArguments {
+    /// Only this day and later: 2026-11-03, yesterday, 7d, 2026-W46, last month
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// Only this day and earlier
+    #[arg(long, value_name = "DATE")]
+    pub until: Option<String>,
+    /// Only projects whose name contains this
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+    /// Print at most this many rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub output: OutputArguments,
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {

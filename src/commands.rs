@@ -27,20 +27,21 @@ use std::path::{Path, PathBuf};
 /// The path of the database: `--db`, else `CC_ETL_DB`, else `cc-etl/cc-etl.db` in the user's data folder; the demo's is
 /// `cc-etl/demo.db`.
 pub fn database_path(global: &Global) -> Result<PathBuf> {
-    use etcetera::BaseStrategy;
-    match &global.db {
-        Some(path) => refuse_sqlite_name(path).map(|()| path.clone()),
-        None => etcetera::choose_base_strategy()
-            .map(|folders| {
-                let name = if global.demo { "demo.db" } else { "cc-etl.db" };
-                folders.data_dir().join("cc-etl").join(name)
-            })
-            .map_err(|_| {
-                Error::Usage(
-                    "cannot find your home directory; give the database with --db FILE".to_string(),
-                )
-            }),
+    let name = if global.demo { "demo.db" } else { "cc-etl.db" };
+    match (&global.db, data_folder()) {
+        (Some(path), _) => refuse_sqlite_name(path).map(|()| path.clone()),
+        (None, Some(folder)) => Ok(folder.join(name)),
+        (None, None) => Err(Error::Usage(
+            "cannot find your home directory; give the database with --db FILE".to_string(),
+        )),
     }
+}
+
+/// The folder of the database and of a user's own questions; none if there is no home directory.
+fn data_folder() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+    let folders = etcetera::choose_base_strategy().ok()?;
+    Some(folders.data_dir().join("cc-etl"))
 }
 
 /// Rejects names that SQLite does not interpret as paths: the lock file and copies need a path.

@@ -268,7 +268,7 @@ pub fn find_session(connection: &Connection, words: &str) -> Result<String> {
     match matching.as_slice() {
         [(one, _)] => Ok(one.clone()),
         [] => Err(Error::Usage(format!(
-            "no session id begins with {words:?}, and no title contains it; cc-etl query recent_sessions lists sessions"
+            "no session id begins with {words:?}, and no title contains it; cc-etl sessions lists them"
         ))),
         several => {
             const LISTED: usize = 5;

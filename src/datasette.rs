@@ -1,7 +1,7 @@
 //! Generates `metadata.yaml` for Datasette from the comments of the schema and the questions.
 
 use crate::database::VIEWS;
-use crate::query;
+use crate::question;
 use crate::schema_page;
 use std::fmt::Write as _;
 
@@ -197,16 +197,16 @@ fn describe<'t>(
 }
 
 fn questions() -> Vec<(String, Yaml)> {
-    let entry = |question: &query::Question| {
-        let mut description = escaped(question.how_to_read);
+    let entry = |question: &question::Question| {
+        let mut description = escaped(&question.how_to_read);
         for parameter in &question.parameters {
-            let (name, meaning) = (parameter.name, escaped(parameter.meaning));
+            let (name, meaning) = (&parameter.name, escaped(&parameter.meaning));
             let _ = write!(description, "<br><b>{name}</b>: {meaning}");
         }
         let parameters = question.parameters.iter();
-        let parameters = parameters.map(|parameter| text(parameter.name));
+        let parameters = parameters.map(|parameter| text(&parameter.name));
         let mut entries = vec![
-            ("title", text(question.title)),
+            ("title", text(&question.title)),
             ("description_html", text(&description)),
             ("hide_sql", Yaml::True),
             ("sql", text(question.sql.trim_end().trim_end_matches(';'))),
@@ -216,7 +216,7 @@ fn questions() -> Vec<(String, Yaml)> {
         }
         (question.name.to_string(), map(entries))
     };
-    query::questions().iter().map(entry).collect()
+    question::builtin().iter().map(entry).collect()
 }
 
 /// The subset of YAML that the file uses.
@@ -333,12 +333,8 @@ mod tests {
         let tables = schema_page::tables().into_iter().map(|table| table.name);
         let views = schema_page::views().into_iter().map(|(name, _)| name);
         let taken: Vec<String> = tables.chain(views).collect();
-        for question in query::questions() {
-            assert!(
-                !taken.iter().any(|name| name == question.name),
-                "{}",
-                question.name
-            );
+        for question in question::builtin() {
+            assert!(!taken.contains(&question.name), "{}", question.name);
         }
     }
 

@@ -65,6 +65,7 @@ pub mod pipeline;
 mod prices;
 pub mod progress;
 mod query;
+mod question;
 pub mod read;
 pub mod record;
 pub mod rows;

@@ -31,6 +31,16 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Check(arguments) => commands::check::run(&global, &arguments),
         Command::Status(arguments) => commands::status::run(&global, &arguments),
         Command::Doctor(arguments) => commands::doctor::run(&global, &arguments),
+        Command::Daily(arguments) => commands::query::ask(&global, "daily", &arguments),
+        Command::Weekly(arguments) => commands::query::ask(&global, "weekly", &arguments),
+        Command::Monthly(arguments) => commands::query::ask(&global, "monthly", &arguments),
+        Command::Sessions(arguments) => {
+            commands::query::ask(&global, "recent_sessions", &arguments)
+        }
+        Command::Projects(arguments) => {
+            commands::query::ask(&global, "expensive_projects", &arguments)
+        }
+        Command::Models(arguments) => commands::query::ask(&global, "models", &arguments),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),

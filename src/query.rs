@@ -1,12 +1,10 @@
-//! Runs read-only queries: the questions under `queries/`, and SQL from the user.
+//! Runs read-only queries: questions, and SQL from the user.
 
 use crate::database;
-use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::QueryRows;
 use crate::sql_error;
 use crate::terminal::byte_size;
-use crate::time_zone::TimeZone;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
@@ -14,119 +12,6 @@ use rusqlite::{Connection, Statement};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
-
-/// A question that ships with the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The name of its file, without the extension.
-    pub name: &'static str,
-    pub title: &'static str,
-    pub how_to_read: &'static str,
-    pub parameters: Vec<Parameter>,
-    /// The column to draw a bar for.
-    pub bar: Option<&'static str>,
-    /// The statement, with its header.
-    pub sql: &'static str,
-}
-
-/// A parameter of a question: `-- :since first_day - what it means`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub meaning: &'static str,
-}
-
-/// The type of a parameter; text if its header has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Text,
-    Number,
-    /// A day or a period, of which the statement gets the first day.
-    FirstDay,
-    /// A day or a period, of which the statement gets the last day.
-    LastDay,
-}
-
-impl Question {
-    /// Converts the arguments to what the statement expects. An empty argument is the same as none.
-    pub fn interpret(
-        &self,
-        arguments: &[(String, String)],
-        zone: &TimeZone,
-    ) -> Result<Vec<(String, String)>> {
-        let value = |(name, text): &(String, String)| {
-            let parameter = self.parameters.iter().find(|other| other.name == name);
-            let value = match parameter.map_or(Kind::Text, |parameter| parameter.kind) {
-                _ if text.is_empty() => Ok(text.clone()),
-                Kind::Text => Ok(text.clone()),
-                Kind::Number => match text.trim().parse::<i64>() {
-                    Ok(number) => Ok(number.to_string()),
-                    Err(_) => Err(format!("{text:?} is not a whole number")),
-                },
-                Kind::FirstDay => dates::first_day(text, zone.today()),
-                Kind::LastDay => dates::last_day(text, zone.today()),
-            };
-            match value {
-                Ok(value) => Ok((name.clone(), value)),
-                Err(problem) => Err(Error::Usage(format!("{name}: {problem}"))),
-            }
-        };
-        arguments.iter().map(value).collect()
-    }
-}
-
-/// All questions, by name.
-pub fn questions() -> Vec<Question> {
-    database::QUERIES
-        .iter()
-        .map(|(file, sql)| parse(file, sql))
-        .collect()
-}
-
-pub fn find(name: &str) -> Option<Question> {
-    questions()
-        .into_iter()
-        .find(|question| question.name == name)
-}
-
-/// Parses the header of a question.
-fn parse(name: &'static str, sql: &'static str) -> Question {
-    let mut question = Question {
-        name,
-        title: "",
-        how_to_read: "",
-        parameters: Vec::new(),
-        bar: None,
-        sql,
-    };
-    for line in sql.lines().map_while(|line| line.strip_prefix("-- ")) {
-        if let Some(text) = line.strip_prefix("How to read: ") {
-            question.how_to_read = text;
-        } else if let Some(column) = line.strip_prefix("Bar: ") {
-            question.bar = Some(column);
-        } else if let Some((declaration, meaning)) = line
-            .strip_prefix(':')
-            .and_then(|rest| rest.split_once(" - "))
-        {
-            let (name, kind) = declaration.split_once(' ').unwrap_or((declaration, ""));
-            let kind = match kind {
-                "number" => Kind::Number,
-                "first_day" => Kind::FirstDay,
-                "last_day" => Kind::LastDay,
-                _ => Kind::Text,
-            };
-            question.parameters.push(Parameter {
-                name,
-                kind,
-                meaning,
-            });
-        } else if question.title.is_empty() {
-            question.title = line;
-        }
-    }
-    question
-}
 
 /// Opens a database for untrusted SQL. The authorizer allows only reads: `vacuum into` and `attach` write files even on a
 /// read-only connection.
@@ -220,7 +105,7 @@ pub fn run(
                 bytes += values.iter().map(memory).sum::<usize>();
                 if bytes > RESULT_BYTES {
                     return Err(Error::Usage(format!(
-                        "the result is larger than {}; limit it with --rows N",
+                        "the result is larger than {}; limit it with --limit N",
                         byte_size(RESULT_BYTES as u64)
                     )));
                 }
@@ -302,58 +187,4 @@ fn explain(connection: &Connection, sql: &str, error: &rusqlite::Error) -> Error
         SqliteFailure(_, Some(message)) => sql_error::explain(connection, sql, message, None),
         other => other.to_string(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_question_has_a_title_and_explains_its_rows() {
-        let questions = questions();
-        assert!(questions.len() >= 30);
-        for question in questions {
-            assert!(
-                !question.title.is_empty() && !question.how_to_read.is_empty(),
-                "{}",
-                question.name
-            );
-            for Parameter {
-                name,
-                kind,
-                meaning,
-            } in &question.parameters
-            {
-                let kind = match kind {
-                    Kind::Text => "",
-                    Kind::Number => " number",
-                    Kind::FirstDay => " first_day",
-                    Kind::LastDay => " last_day",
-                };
-                assert!(
-                    question.sql.contains(&format!("-- :{name}{kind} - "))
-                        && question.sql.contains(&format!("(:{name}, ")),
-                    "{}: :{name}",
-                    question.name
-                );
-                assert!(!meaning.is_empty());
-            }
-            let statement: String = question
-                .sql
-                .lines()
-                .filter(|line| !line.starts_with("-- "))
-                .collect();
-            for word in statement.split(|character: char| {
-                !character.is_alphanumeric() && character != ':' && character != '_'
-            }) {
-                if let Some(name) = word.strip_prefix(':').filter(|name| !name.is_empty()) {
-                    assert!(
-                        question.parameters.iter().any(|known| known.name == name),
-                        "{}: :{name} has no description",
-                        question.name
-                    );
-                }
-            }
-        }
-    }
 }

@@ -271,9 +271,10 @@ impl Column {
         matches!(self.kind, Kind::Text | Kind::Path)
     }
 
-    /// Columns with less go first. One without any value says nothing.
+    /// Columns with less go first. One without any value, or with zeros alone, says nothing.
     fn weight(&self) -> u32 {
-        match self.content == 0 {
+        let says_nothing = |cell: &String| ["", "0"].contains(&cell.as_str());
+        match self.kind != Kind::Bar && self.cells.iter().all(says_nothing) {
             true => 0,
             false => self.kind.weight(self.content),
         }

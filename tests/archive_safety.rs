@@ -51,7 +51,7 @@ fn import_with(inputs: Vec<Input>, loader: &mut impl Load) -> Imported {
         loader,
         &Pipeline::new(Some(1)),
         Commits::Often,
-        &Progress::bytes(0, true),
+        &Progress::bytes("reading", 0, true),
         &Stop::default(),
         &Failures::default(),
     )

@@ -14,11 +14,187 @@ fn demo() -> Sandbox {
 }
 
 #[test]
-fn the_questions_are_listed_with_their_titles() {
-    let list = demo().ok(&["query"]);
+fn questions_are_listed_by_group_with_titles_and_defaults() {
+    let sandbox = demo();
+    let list = sandbox.ok(&["query"]);
+    for text in [
+        "expensive_sessions",
+        "Most expensive sessions",
+        "since until limit=20",
+    ] {
+        assert!(list.contains(text), "{list}");
+    }
+    let group = sandbox.ok(&["query", "cache"]);
     assert!(
-        list.contains("expensive_sessions") && list.contains("Most expensive sessions"),
-        "{list}"
+        group.contains("cache_misses") && !group.contains("daily"),
+        "{group}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&sandbox.ok(&["query", "--json"])).unwrap();
+    assert_eq!(
+        json.as_array().unwrap().len(),
+        cc_etl::database::QUERIES.len()
+    );
+}
+
+#[test]
+fn questions_that_are_commands_have_totals_and_filters() {
+    let sandbox = demo();
+    for (name, question) in [
+        ("daily", "daily"),
+        ("weekly", "weekly"),
+        ("monthly", "monthly"),
+        ("sessions", "recent_sessions"),
+        ("projects", "expensive_projects"),
+        ("models", "models"),
+    ] {
+        let table = sandbox.ok(&[name, "--width", "80"]);
+        assert!(table.contains("\ntotal "), "{table}");
+        assert_eq!(
+            table,
+            sandbox.ok(&["query", question, "--width", "80"]),
+            "one definition"
+        );
+        let rows: Vec<serde_json::Value> =
+            serde_json::from_str(&sandbox.ok(&[name, "--json"])).unwrap();
+        assert!(
+            rows.len() > 1 && rows[0].get("cache_read_tokens").is_some(),
+            "{rows:?}"
+        );
+        let some = sandbox.ok(&[name, "--json", "--since", "2026-10", "--project", "star"]);
+        let some: Vec<serde_json::Value> = serde_json::from_str(&some).unwrap();
+        assert!(
+            !some.is_empty() && some.len() < rows.len() || name == "weekly",
+            "{name}"
+        );
+    }
+    // The totals are those of the views.
+    let total = |name: &str| {
+        let table = sandbox.ok(&[name, "--wide"]);
+        let line = table
+            .lines()
+            .find(|line| line.starts_with("total "))
+            .unwrap();
+        line.split_whitespace()
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
+    let sums = "select printf('%,d|%.2f', sum(output_tokens), sum(cost_usd)) from response_costs";
+    let sums = sandbox.query(sums);
+    let (tokens, cost) = sums[0].split_once('|').unwrap();
+    for name in ["daily", "weekly", "monthly", "projects", "models"] {
+        let total = total(name);
+        for sum in [tokens, cost] {
+            assert!(
+                total.iter().any(|cell| cell == sum),
+                "{name}: {sum} in {total:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_limit_is_one_option_and_what_it_leaves_out_is_said() {
+    let sandbox = demo();
+    let default = sandbox.ok(&["sessions"]);
+    assert!(
+        default.contains("the first 20 rows; --limit N shows more"),
+        "{default}"
+    );
+    for command in [
+        &["sessions", "--limit", "2", "--format", "jsonl"][..],
+        &[
+            "query",
+            "recent_sessions",
+            "--limit",
+            "2",
+            "--format",
+            "jsonl",
+        ],
+        &["query", "recent_sessions", "limit=2", "--format", "jsonl"],
+        &[
+            "query",
+            "recent_sessions",
+            "--param",
+            "limit=2",
+            "--format",
+            "jsonl",
+        ],
+        &["query", "tool_report", "--limit", "2", "--format", "jsonl"],
+        &[
+            "query",
+            "--sql",
+            "select uuid from messages",
+            "--limit",
+            "2",
+            "--format",
+            "jsonl",
+        ],
+    ] {
+        assert_eq!(sandbox.ok(command).lines().count(), 2, "{command:?}");
+    }
+}
+
+#[test]
+fn sql_comes_from_standard_input_files_and_a_folder_of_own_questions() {
+    use std::io::Write;
+    let sandbox = demo();
+    let mut command = sandbox.command(&["query", "--sql", "-", "--format", "csv"]);
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"select 1 as one")
+        .unwrap();
+    assert_eq!(text(&child.wait_with_output().unwrap().stdout), "one\n1\n");
+
+    let sql = sandbox.ok(&["query", "expensive_days", "--show-sql"]);
+    let file = sandbox.path("mine.sql");
+    fs::write(&file, sql.replace("Most expensive days", "My dear days")).unwrap();
+    let named = sandbox.ok(&["query", file.to_str().unwrap(), "limit=3"]);
+    assert!(named.starts_with("My dear days\n"), "{named}");
+    let folder = sandbox.path("data/cc-etl/queries");
+    fs::create_dir_all(&folder).unwrap();
+    fs::rename(file, folder.join("mine.sql")).unwrap();
+    assert_eq!(sandbox.ok(&["query", "mine", "limit=3"]), named);
+    assert!(sandbox.ok(&["query", "own"]).contains("My dear days"));
+}
+
+#[test]
+fn nothing_that_runs_other_code_is_recommended() {
+    let sandbox = Sandbox::new();
+    let call = |number: usize, tool: &str, input: &str| {
+        format!(
+            r#"{{"parentUuid":null,"uuid":"u{number}","type":"assistant","sessionId":"s","message":{{"id":"msg_{number}","role":"assistant","content":[{{"type":"tool_use","id":"toolu_{number}","name":"{tool}","input":{input}}}]}}}}
+"#
+        )
+    };
+    let commands = [
+        "python3 -c 'import os'",
+        "bash -c ls",
+        "/bin/sh x",
+        "FOO=1 make",
+        "npm test",
+        "sudo ls",
+        "cat x|sh",
+        "$(ls) a",
+        "git status",
+        "find . -delete",
+        "./run",
+        "rm -rf x",
+    ];
+    let mut lines: String = (commands.iter().enumerate())
+        .map(|(number, command)| call(number, "Bash", &format!(r#"{{"command":"{command}"}}"#)))
+        .collect();
+    lines += &call(100, "Bash", "{}");
+    lines += &call(101, "Read", r#"{"file_path":"/a"}"#);
+    sandbox.write("projects/-w/s.jsonl", lines);
+    sandbox.sync();
+    let csv = sandbox.ok(&["query", "never_denied", "--format", "csv"]);
+    assert_eq!(
+        csv,
+        "tool_name,command_prefix,call_count\nBash,git status,1\nBash,npm test,1\nRead,,1\n"
     );
 }
 
@@ -93,8 +269,8 @@ fn no_question_is_wider_than_the_terminal_or_cuts_a_date() {
 #[test]
 fn columns_that_are_dropped_are_named_and_can_be_had() {
     let sandbox = demo();
-    let narrow = sandbox.ok(&["query", "token_summary", "--width", "80"]);
-    let note = "not shown: response_count, input_tokens";
+    let narrow = sandbox.ok(&["query", "models", "--width", "80"]);
+    let note = "not shown: input_tokens, output_tokens";
     assert!(
         narrow.contains(note) && narrow.contains("--wide"),
         "{narrow}"
@@ -105,9 +281,9 @@ fn columns_that_are_dropped_are_named_and_can_be_had() {
         } else {
             &more[..]
         };
-        let wide = sandbox.ok(&[&["query", "token_summary"], more].concat());
+        let wide = sandbox.ok(&[&["query", "models"], more].concat());
         assert!(
-            wide.contains("response_count") && !wide.contains("not shown"),
+            wide.contains("cache_read_tokens") && !wide.contains("not shown"),
             "{wide}"
         );
     }
@@ -185,7 +361,13 @@ fn parameters_are_bound_and_unknown_ones_refused() {
 #[test]
 fn a_table_says_when_rows_are_left_out() {
     let sandbox = demo();
-    let output = sandbox.run(&["query", "--sql", "select uuid from messages", "--rows", "3"]);
+    let output = sandbox.run(&[
+        "query",
+        "--sql",
+        "select uuid from messages",
+        "--limit",
+        "3",
+    ]);
     assert_eq!(text(&output.stdout).lines().count(), 5);
     assert!(
         text(&output.stderr).contains("first 3 rows"),
@@ -393,7 +575,10 @@ fn what_a_message_says_is_not_found_a_second_time() {
         "content": " queuedword ", "sessionId": S1});
     let history = json!({"display": "typedword", "project": "/w", "sessionId": S1, "timestamp": 1768039200000i64});
     let path = format!("projects/-w/{S1}.jsonl");
-    let sandbox = imported(&[(&path, &[queue.clone()]), ("history.jsonl", &[history])]);
+    let sandbox = imported(&[
+        (&path, std::slice::from_ref(&queue)),
+        ("history.jsonl", &[history]),
+    ]);
     let kinds = |word: &str| {
         hits(&sandbox, &[word])
             .into_iter()
@@ -620,7 +805,7 @@ fn a_session_is_found_by_words_of_its_title() {
         "{several}"
     );
     let none = fails("no such title");
-    assert!(none.contains("recent_sessions"), "{none}");
+    assert!(none.contains("sessions"), "{none}");
 }
 
 #[test]
@@ -991,7 +1176,9 @@ fn dates_are_parsed_and_times_printed_in_the_time_zone() {
         let (since, until) = (format!("since={since}"), format!("until={until}"));
         let question = [
             "query",
-            "session_table",
+            "recent_sessions",
+            "--limit",
+            "1000",
             "--format",
             "jsonl",
             "--param",
@@ -1013,7 +1200,7 @@ fn dates_are_parsed_and_times_printed_in_the_time_zone() {
     assert_eq!(asked("2026-10-01", "2026-10-31"), october);
     assert!(october > 0 && october < all, "{october} of {all}");
     for arguments in [
-        &["query", "session_table", "--param", "since=garbage"][..],
+        &["query", "recent_sessions", "--param", "since=garbage"][..],
         &["search", "helper", "--since", "garbage"],
         &["search", "helper", "--until", "3"],
     ] {

@@ -121,7 +121,7 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
         &mut loader,
         &Pipeline::new(Some(1)),
         Commits::Often,
-        &Progress::bytes(0, true),
+        &Progress::bytes("reading", 0, true),
         &Stop::default(),
         &Failures::default(),
     )

@@ -1,128 +1,353 @@
-//! `cc-etl query`: runs a question that ships with the program, or SQL from the user.
+//! `cc-etl query`: runs a question, or SQL from the user. `cc-etl daily` and its like ask the question of their name.
 
-use super::{database_path, page, print, warn};
-use crate::cli::{Global, QueryArguments};
+use super::{data_folder, database_path, page, print, warn};
+use crate::cli::{Global, OutputArguments, QueryArguments, QuestionArguments};
 use crate::database;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
-use crate::query::{self, Question};
+use crate::query;
+use crate::question::{self, OWN, Question};
 use crate::table::{self, wrap};
-use crate::terminal::{Emphasis, grouped, sanitize};
+use crate::terminal::{self, Emphasis, counted, sanitize};
 use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
 pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     let question = match (&arguments.name, &arguments.sql) {
-        (None, None) => return list(),
-        (Some(name), _) => Some(query::find(name).ok_or_else(|| unknown(name))?),
-        (None, Some(_)) => None,
+        (None, None) => return list(global, &arguments.output, &questions()?),
+        (Some(name), _) if name.ends_with(".sql") => question::read(Path::new(name))?,
+        (Some(name), _) => {
+            let mut questions = questions()?;
+            match questions.iter().position(|question| question.name == *name) {
+                Some(place) => questions.swap_remove(place),
+                None => {
+                    let known = names(&questions);
+                    questions.retain(|question| question.group == *name);
+                    return match questions.is_empty() {
+                        true => Err(unknown(name, &known)),
+                        false => print_list(global, &arguments.output, &questions),
+                    };
+                }
+            }
+        }
+        (None, Some(sql)) if sql == "-" => {
+            let mut sql = String::new();
+            let read = std::io::stdin().read_to_string(&mut sql);
+            read.map_err(Error::io("standard input"))?;
+            question::parse("", &sql)
+        }
+        (None, Some(sql)) => Question {
+            sql: sql.clone(),
+            ..Question::default()
+        },
     };
-    let sql = match (&question, &arguments.sql) {
-        (Some(question), _) => question.sql,
-        (None, sql) => sql.as_deref().unwrap_or_default(),
-    };
-    let timeout = Duration::from_secs(arguments.timeout);
-    let path = database_path(global)?;
-    let format = arguments.output.format();
-    let limit = match format {
-        Format::Table => Some(arguments.rows.unwrap_or(TABLE_ROWS)),
-        _ => arguments.rows,
-    };
-    let zone = TimeZone::read(&database::open_read_only(&path)?)?;
-    let parameters = match &question {
-        Some(question) => question.interpret(&arguments.parameters, &zone)?,
-        None => arguments.parameters.clone(),
-    };
-    let (rows, has_more) = query::run_with_timeout(timeout, &path, sql, &parameters, limit)?;
-    match format {
-        Format::Table => page(
-            global,
-            &table(global, arguments, question.as_ref(), &rows, &zone),
-        )?,
-        Format::Jsonl if rows.rows.is_empty() => {}
-        _ => page(global, &rows.format(format, arguments.csv_raw))?,
+    if arguments.show_sql {
+        return print(&sanitize(question.sql.trim_end()));
     }
-    if has_more {
-        let shown = grouped(rows.rows.len() as i64);
-        warn(&format!(
-            "only the first {shown} rows are shown; --rows N shows more"
-        ));
-    }
-    Ok(())
+    let values = arguments.values.iter().chain(&arguments.parameters);
+    let request = Request {
+        question: &question,
+        parameters: values.cloned().collect(),
+        limit: arguments.limit,
+        output: &arguments.output,
+        csv_raw: arguments.csv_raw,
+        timeout: Duration::from_secs(arguments.timeout),
+    };
+    request.answer(global)
 }
 
-/// The table, below what the question is and how to read it.
-fn table(
-    global: &Global,
-    arguments: &QueryArguments,
-    question: Option<&Question>,
-    rows: &QueryRows,
-    zone: &TimeZone,
-) -> String {
-    let options = table::Options {
-        width: arguments.output.table_width(),
-        emphasis: Emphasis::new(global.color),
-        measured: question.and_then(|question| question.bar),
-        zone: Some(zone),
-        ..table::Options::default()
+/// Asks a question that is a command.
+pub fn ask(global: &Global, name: &str, arguments: &QuestionArguments) -> Result<()> {
+    let known = question::builtin();
+    let question = known.iter().find(|question| question.name == name);
+    let QuestionArguments {
+        since,
+        until,
+        project,
+        ..
+    } = arguments;
+    let parameters = [("since", since), ("until", until), ("project", project)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_string(), value.clone()?)));
+    let request = Request {
+        question: question.expect("the question ships with the program"),
+        parameters: parameters.collect(),
+        limit: arguments.limit,
+        output: &arguments.output,
+        csv_raw: false,
+        timeout: Duration::from_secs(60),
     };
-    let mut lines = Vec::new();
-    if let Some(question) = question.filter(|_| !global.quiet) {
-        let wrapped = |text| wrap(text, options.width.unwrap_or(usize::MAX), usize::MAX);
-        let title = wrapped(question.title);
-        let how_to_read = wrapped(question.how_to_read);
-        lines.extend(title.iter().map(|line| options.emphasis.bold(line)));
-        lines.extend(how_to_read.iter().map(|line| options.emphasis.faint(line)));
-        lines.push(String::new());
-    }
-    lines.push(table::draw(rows, &options));
-    lines.join("\n")
+    request.answer(global)
 }
 
 /// Default limit for tables.
 const TABLE_ROWS: usize = 1000;
 
-fn list() -> Result<()> {
-    let questions = query::questions();
-    let list = QueryRows {
-        columns: ["question", "title", "parameters"]
+/// A question, and how to ask it.
+struct Request<'r> {
+    question: &'r Question,
+    parameters: Vec<(String, String)>,
+    limit: Option<usize>,
+    output: &'r OutputArguments,
+    csv_raw: bool,
+    timeout: Duration,
+}
+
+impl Request<'_> {
+    fn answer(mut self, global: &Global) -> Result<()> {
+        let question = self.question;
+        self.refuse_unknown_parameters()?;
+        let path = database_path(global)?;
+        let format = self.output.format();
+        // A question that has a limit sorts first, and its totals are those of its rows.
+        let mut limit = self.limit;
+        if let Some(rows) = self.limit.filter(|_| question.has("limit")) {
+            self.parameters
+                .push(("limit".to_string(), rows.to_string()));
+            limit = None;
+        }
+        if format == Format::Table {
+            limit = limit.or(Some(TABLE_ROWS));
+        }
+        let zone = TimeZone::read(&database::open_read_only(&path)?)?;
+        let parameters = question.interpret(&self.parameters, &zone)?;
+        let run = |sql: &str, limit| {
+            query::run_with_timeout(self.timeout, &path, sql, &parameters, limit)
+        };
+        let (rows, has_more) = run(&question.sql, limit)?;
+        match format {
+            Format::Table => {
+                let totals = match question.totals_sql().filter(|_| rows.rows.len() > 1) {
+                    Some(sql) => Some(run(&sql, None)?.0),
+                    None => None,
+                };
+                page(global, &self.table(global, &rows, totals.as_ref(), &zone))?;
+            }
+            Format::Jsonl if rows.rows.is_empty() => {}
+            _ => page(global, &rows.format(format, self.csv_raw))?,
+        }
+        if has_more {
+            let shown = counted(rows.rows.len() as i64, "row");
+            warn(&format!(
+                "only the first {shown} are shown; --limit N shows more"
+            ));
+        }
+        Ok(())
+    }
+
+    /// SQLite would only say that the statement has no such parameter.
+    fn refuse_unknown_parameters(&self) -> Result<()> {
+        let question = self.question;
+        if question.name.is_empty() {
+            return Ok(());
+        }
+        let unknown = self.parameters.iter().find(|(name, _)| !question.has(name));
+        let Some((name, _)) = unknown else {
+            return Ok(());
+        };
+        let known = question.parameters.iter().map(|known| known.name.as_str());
+        let known: Vec<&str> = known.collect();
+        let has = match known.is_empty() {
+            true => "none".to_string(),
+            false => known.join(", "),
+        };
+        Err(Error::Usage(format!(
+            "{} has no parameter {name}; it has {has}",
+            question.name
+        )))
+    }
+
+    /// The table, below what the question is and how to read it.
+    fn table(
+        &self,
+        global: &Global,
+        rows: &QueryRows,
+        totals: Option<&QueryRows>,
+        zone: &TimeZone,
+    ) -> String {
+        let question = self.question;
+        let options = table::Options {
+            width: self.output.table_width(),
+            emphasis: Emphasis::new(global.color),
+            measured: question.bar.as_deref(),
+            zone: Some(zone),
+            totals,
+            ..table::Options::default()
+        };
+        let emphasis = options.emphasis;
+        let mut lines = Vec::new();
+        if !question.title.is_empty() && !global.quiet {
+            let width = options.width.unwrap_or(usize::MAX);
+            let wrapped = |text: &str| wrap(&sanitize(text), width, usize::MAX);
+            let title = wrapped(&question.title);
+            let how_to_read = wrapped(&question.how_to_read);
+            lines.extend(title.iter().map(|line| emphasis.bold(line)));
+            lines.extend(how_to_read.iter().map(|line| emphasis.faint(line)));
+            lines.push(String::new());
+        }
+        lines.push(table::draw(rows, &options));
+        if rows.rows.is_empty() && !global.quiet {
+            lines.push(emphasis.faint("no rows"));
+        }
+        if let Some(limit) = self.default_limit(rows).filter(|_| !global.quiet) {
+            let note = format!("the first {limit} rows; --limit N shows more");
+            lines.push(emphasis.faint(&note));
+        }
+        lines.join("\n")
+    }
+
+    /// The limit of the question itself, if it may have left out rows.
+    fn default_limit(&self, rows: &QueryRows) -> Option<usize> {
+        let parameters = &self.question.parameters;
+        let limit = parameters.iter().find(|known| known.name == "limit")?;
+        let is_given = self.parameters.iter().any(|(name, _)| name == "limit");
+        let default = limit.default()?.parse().ok()?;
+        (!is_given && rows.rows.len() == default).then_some(default)
+    }
+}
+
+fn questions() -> Result<Vec<Question>> {
+    question::all(
+        data_folder()
+            .map(|folder| folder.join("queries"))
+            .as_deref(),
+    )
+}
+
+fn names(questions: &[Question]) -> Vec<String> {
+    questions
+        .iter()
+        .map(|question| question.name.clone())
+        .collect()
+}
+
+/// All questions: in a terminal on one screen, by group.
+fn list(global: &Global, output: &OutputArguments, questions: &[Question]) -> Result<()> {
+    if output.format() != Format::Table || !terminal::is_used() {
+        return print_list(global, output, questions);
+    }
+    let emphasis = Emphasis::new(global.color);
+    let width = output.table_width().unwrap_or(80);
+    page(global, &overview(questions, width, &emphasis))
+}
+
+/// The names of the questions by group, with their parameters.
+fn overview(questions: &[Question], width: usize, emphasis: &Emphasis) -> String {
+    const INDENT: usize = 13;
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    let mut group = "";
+    for question in questions {
+        let (name, parameters) = (sanitize(&question.name), parameters(question));
+        let shown = terminal::shown_width(&name) + terminal::shown_width(&parameters) + 1;
+        if question.group != group {
+            group = &question.group;
+            lines.push(emphasis.bold(&format!("{:<INDENT$}", sanitize(group))));
+            used = INDENT;
+        } else if used + shown + 2 > width {
+            lines.push(" ".repeat(INDENT));
+            used = INDENT;
+        } else {
+            lines
+                .last_mut()
+                .expect("a group begins with a line")
+                .push_str("  ");
+            used += 2;
+        }
+        let line = lines.last_mut().expect("a group begins with a line");
+        line.push_str(&emphasis.accent(&name));
+        used += shown - 1;
+        if !parameters.is_empty() {
+            line.push_str(&emphasis.faint(&format!(" {}", sanitize(&parameters))));
+            used += 1;
+        }
+    }
+    lines.push("Ask one: cc-etl query QUESTION [NAME=VALUE]; a group: cc-etl query cost".into());
+    lines.push("Run SQL: cc-etl query --sql 'select ...', or cc-etl query FILE.sql".into());
+    lines.join("\n")
+}
+
+/// The parameters of a question, with their defaults where they have a value.
+fn parameters(question: &Question) -> String {
+    let parameter = |parameter: &question::Parameter| match parameter.default() {
+        Some(value) if !value.contains(' ') => format!("{}={value}", parameter.name),
+        _ => parameter.name.clone(),
+    };
+    let parameters: Vec<String> = question.parameters.iter().map(parameter).collect();
+    parameters.join(" ")
+}
+
+/// Questions with their titles and parameters, one per row.
+fn print_list(global: &Global, output: &OutputArguments, questions: &[Question]) -> Result<()> {
+    let row = |question: &Question| {
+        let cells = [
+            question.name.clone(),
+            question.group.clone(),
+            question.title.clone(),
+            parameters(question),
+        ];
+        cells.map(Value::Text).to_vec()
+    };
+    let rows = QueryRows {
+        columns: ["question", "group", "title", "parameters"]
             .map(str::to_string)
             .to_vec(),
         rows: questions.iter().map(row).collect(),
     };
-    print(&list.format(Format::Table, true))?;
-    print(
-        "\nRun one: cc-etl query QUESTION --param name=value\nRun SQL: cc-etl query --sql 'select ...'",
-    )
-}
-
-fn row(question: &Question) -> Vec<Value> {
-    let parameters: Vec<&str> = (question.parameters.iter())
-        .map(|parameter| parameter.name)
-        .collect();
-    [
-        question.name.to_string(),
-        question.title.to_string(),
-        parameters.join(", "),
-    ]
-    .map(Value::Text)
-    .to_vec()
+    let options = table::Options {
+        width: output.table_width(),
+        emphasis: Emphasis::new(global.color),
+        ..table::Options::default()
+    };
+    match output.format() {
+        Format::Table => page(global, &table::draw(&rows, &options)),
+        format => page(global, &rows.format(format, false)),
+    }
 }
 
 /// The error for an unknown question suggests similar names.
-fn unknown(name: &str) -> Error {
-    let similar: Vec<&str> = query::questions()
+fn unknown(name: &str, known: &[String]) -> Error {
+    let is_similar = |other: &&String| {
+        other.contains(name)
+            || name.contains(other.as_str())
+            || strsim::osa_distance(name, other) <= (name.len() / 3).max(1)
+    };
+    let similar: Vec<&str> = known
         .iter()
-        .map(|question| question.name)
-        .filter(|other| other.contains(name) || other.split('_').any(|word| name.contains(word)))
+        .filter(is_similar)
+        .map(String::as_str)
         .collect();
     let name = sanitize(name);
-    Error::Usage(match similar.is_empty() {
-        true => format!("unknown question {name}; cc-etl query lists them"),
-        false => format!(
+    Error::Usage(match (similar.is_empty(), name == OWN) {
+        (_, true) => "you have no questions of your own; they are .sql files in the folder queries next to the default database"
+            .to_string(),
+        (true, _) => format!("unknown question {name}; cc-etl query lists them"),
+        (false, _) => format!(
             "unknown question {name}; did you mean {}?",
-            similar.join(", ")
+            sanitize(&similar.join(", "))
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn all_questions_are_listed_on_one_screen() {
+        let questions = question::all(None).unwrap();
+        let overview = overview(&questions, 80, &Emphasis::default());
+        assert!(
+            overview.lines().all(|line| line.width() <= 80),
+            "{overview}"
+        );
+        assert!(overview.lines().count() < 24, "{overview}");
+        for question in questions {
+            assert!(overview.contains(&question.name), "{}", question.name);
+        }
+    }
 }

@@ -93,7 +93,11 @@ fn fill(
 ) -> Result<(Counts, Vec<Problem>)> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?;
-    let progress = Progress::bytes("reading", files.iter().map(|(_, size)| size).sum(), is_quiet);
+    let progress = Progress::bytes(
+        "reading",
+        files.iter().map(|(_, size)| size).sum(),
+        is_quiet,
+    );
     let inputs = files.into_iter().map(|(version, size)| Input {
         name: PathBuf::from(&version.path),
         bytes: Bytes::Archive(ArchivedFile {
