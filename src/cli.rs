@@ -166,6 +166,12 @@ pub enum Command {
     Sql(SqlArguments),
     /// Print the schema
     Schema(SchemaArguments),
+    /// Print completions of commands and options for a shell
+    #[command(after_help = "Examples:
+  cc-etl completions bash > ~/.local/share/bash-completion/completions/cc-etl
+  cc-etl completions zsh > ~/.zfunc/_cc-etl
+  cc-etl completions fish > ~/.config/fish/completions/cc-etl.fish")]
+    Completions(CompletionsArguments),
 }
 
 #[derive(Debug, Default, Args)]
@@ -253,6 +259,12 @@ pub struct DatasetteArguments {
     /// Options for Datasette
     #[arg(last = true, requires = "serve", value_name = "OPTION")]
     pub options: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
@@ -406,6 +418,15 @@ pub struct SearchArguments {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Print JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+impl SearchArguments {
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -463,6 +484,9 @@ pub struct ShowArguments {
     /// Output format; default: terminal in a terminal, else markdown
     #[arg(long, value_enum)]
     pub format: Option<ShowFormat>,
+    /// Print JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
     /// Leave out thinking
     #[arg(long)]
     pub no_thinking: bool,

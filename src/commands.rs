@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod completions;
 pub mod config;
 pub mod datasette;
 pub mod doctor;
@@ -19,6 +20,7 @@ pub mod sync;
 
 use crate::cli::Global;
 use crate::error::{Error, Result};
+use crate::format::{Format, QueryRows};
 use crate::pager;
 use crate::terminal::{self, sanitize};
 use std::io::{self, Write};
@@ -74,6 +76,14 @@ pub fn page(global: &Global, text: &str) -> Result<()> {
         }
     }
     print(text)
+}
+
+/// Prints rows for programs. No rows of JSON Lines are no lines.
+pub fn page_rows(global: &Global, rows: &QueryRows, format: Format, csv_raw: bool) -> Result<()> {
+    match format == Format::Jsonl && rows.rows.is_empty() {
+        true => Ok(()),
+        false => page(global, &rows.format(format, csv_raw)),
+    }
 }
 
 /// Prints a warning or an error to stderr, and ignores failures.

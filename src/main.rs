@@ -49,6 +49,7 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
         Command::Path => commands::path::run(&global),
         Command::Sql(arguments) => commands::sql::run(&global, &arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     }
 }

@@ -135,6 +135,18 @@ fn a_wrong_argument_is_a_usage_error() {
 }
 
 #[test]
+fn completions_know_the_commands() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sandbox.ok(&["completions", shell]);
+        assert!(
+            script.contains("daily") && script.contains("no-pager"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
 fn a_second_sync_reads_nothing() {
     let sandbox = two_sessions();
     sandbox.sync();

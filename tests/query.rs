@@ -302,6 +302,33 @@ fn colour_is_used_on_request_only() {
 }
 
 #[test]
+fn words_are_found_by_a_question_too_and_only_those_that_are_given() {
+    let sandbox = demo();
+    let question = ["query", "find_words", "--format", "jsonl"];
+    assert_eq!(sandbox.ok(&question), "");
+    let found = sandbox.ok(&[&question[..], &["words=existing helper"]].concat());
+    assert!(found.contains("[existing] [helper]"), "{found}");
+}
+
+#[test]
+fn search_and_show_print_json() {
+    let sandbox = demo();
+    for command in [
+        &["search", "helper", "--json"][..],
+        &["search", "xylophone", "--json"],
+        &["show", "--last", "--json"],
+        &["prices", "list", "--json"],
+    ] {
+        let printed = sandbox.ok(command);
+        let _: serde_json::Value = serde_json::from_str(&printed).expect(&printed);
+    }
+    assert_eq!(
+        sandbox.ok(&["search", "xylophone", "--format", "jsonl"]),
+        ""
+    );
+}
+
+#[test]
 fn no_rows_are_no_lines() {
     let sandbox = demo();
     let none = ["query", "--sql", "select 1 where 0", "--format"];

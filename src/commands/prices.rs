@@ -1,6 +1,6 @@
 //! `cc-etl prices`: lists and imports model prices.
 
-use super::{database_path, page, print, warn};
+use super::{database_path, page, page_rows, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
 use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
     let mut prices = database::query_rows(&connection, sql::LIST_PRICES)?;
     let format = arguments.output.format();
     if format != Format::Table {
-        return page(global, &prices.format(format, true));
+        return page_rows(global, &prices, format, true);
     }
     let shown = [
         "model",

@@ -1,6 +1,6 @@
 //! `cc-etl query`: runs a question, or SQL from the user. `cc-etl daily` and its like ask the question of their name.
 
-use super::{data_folder, database_path, page, print, warn};
+use super::{data_folder, database_path, page, page_rows, print, warn};
 use crate::cli::{Global, OutputArguments, QueryArguments, QuestionArguments};
 use crate::database;
 use crate::error::{Error, Result};
@@ -126,8 +126,7 @@ impl Request<'_> {
                 };
                 page(global, &self.table(global, &rows, totals.as_ref(), &zone))?;
             }
-            Format::Jsonl if rows.rows.is_empty() => {}
-            _ => page(global, &rows.format(format, self.csv_raw))?,
+            _ => page_rows(global, &rows, format, self.csv_raw)?,
         }
         if has_more {
             let shown = counted(rows.rows.len() as i64, "row");
@@ -304,7 +303,7 @@ fn print_list(global: &Global, output: &OutputArguments, questions: &[Question])
     };
     match output.format() {
         Format::Table => page(global, &table::draw(&rows, &options)),
-        format => page(global, &rows.format(format, false)),
+        format => page_rows(global, &rows, format, false),
     }
 }
 

@@ -1,13 +1,14 @@
 //! `cc-etl search`: full-text search over everything that was said.
 
-use super::{database_path, print};
+use super::{database_path, page, page_rows, print};
 use crate::cli::{Global, SearchArguments};
 use crate::database::statements as sql;
 use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows, text};
 use crate::query;
-use crate::terminal::{Emphasis, sanitize};
+use crate::table::wrap;
+use crate::terminal::{self, Emphasis, sanitize};
 use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
 use std::time::Duration;
@@ -56,13 +57,16 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
         other => other?,
     };
     add_commands(&mut found, global);
-    if arguments.format != Format::Table {
-        return print(&found.format(arguments.format, false));
+    let format = arguments.format();
+    if format != Format::Table {
+        return page_rows(global, &found, format, false);
     }
     if found.rows.is_empty() {
         return print(&format!("no match for {}", sanitize(&words)));
     }
     let emphasis = Emphasis::new(global.color);
+    let width = terminal::size().map_or(usize::MAX, |(width, _)| width.saturating_sub(2).max(1));
+    let mut lines = Vec::new();
     for row in &found.rows {
         let cell = |name: &str| sanitize(&text(&row[column(&found, name)])).into_owned();
         let (when, session) = (cell("said_at"), cell("session_id"));
@@ -70,20 +74,22 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
         let session = session.get(..8).unwrap_or(&session);
         let kind = format!("{} {}", cell("kind").replace('_', " "), cell("tool"));
         let head = [&when, &cell("project"), kind.trim(), session].join("  ");
-        print(&emphasis.faint(head.trim_end()))?;
+        lines.push(emphasis.faint(head.trim_end()));
         let excerpt = cell("excerpt");
         let line: Vec<&str> = excerpt.split_whitespace().collect();
-        print(&format!("  {}", emphasis.marked(&line.join(" "))))?;
+        let excerpt = wrap(&line.join(" "), width, usize::MAX).into_iter();
+        lines.extend(excerpt.map(|line| format!("  {}", emphasis.marked(&line))));
         for command in ["show_command", "resume_command"] {
             let command = cell(command);
             if !command.is_empty() {
-                print(&emphasis.faint(&format!("  {command}")))?;
+                lines.push(emphasis.faint(&format!("  {command}")));
             }
         }
-        print("")?;
+        lines.push(String::new());
     }
     let zone = sanitize(&zone.name);
-    print(&emphasis.faint(&format!("times are in {zone}")))
+    lines.push(emphasis.faint(&format!("times are in {zone}")));
+    page(global, &lines.join("\n"))
 }
 
 fn column(found: &QueryRows, name: &str) -> usize {

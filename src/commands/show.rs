@@ -33,10 +33,12 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
         tools: tools != ToolDetail::None,
     };
     let session = Session::read(&connection, &session_id, detail)?;
-    let format = arguments.format.unwrap_or(match terminal::is_used() {
-        true => ShowFormat::Terminal,
-        false => ShowFormat::Markdown,
-    });
+    let format = match (arguments.json, arguments.format) {
+        (true, _) => ShowFormat::Json,
+        (false, Some(format)) => format,
+        (false, None) if terminal::is_used() => ShowFormat::Terminal,
+        (false, None) => ShowFormat::Markdown,
+    };
     let page = match format {
         ShowFormat::Terminal => {
             let renderer = Renderer {
