@@ -528,6 +528,31 @@ create index events_by_message on events (message_uuid) where message_uuid is no
 create index events_by_related_session on events (related_session_id) where related_session_id is not null;
 create index events_with_summary on events (message_uuid) where type = 'summary';
 
+create table queue_entries (
+    -- One row per enqueue operation: what was typed or sent while Claude worked, and what became of it. A record that carries it
+    -- has the same text.
+    queue_entry_id integer primary key,
+    event_id integer not null unique references events (event_id) deferrable initially deferred, -- the enqueue operation
+    session_id text references sessions (session_id) deferrable initially deferred,
+    message_id integer references messages (message_id) deferrable initially deferred, -- the message that carries it
+    fate text not null check (fate in (
+        'delivered', -- a prompt of its own after the turn
+        'absorbed', -- by the running turn: an attachment, or a text beside a tool result
+        'queue_only', -- by the running turn, and the queue is its only trace, as often before 2.1.97
+        'removed', -- taken back by the person, or removed and never sent
+        'undelivered', -- no record carries it, and nothing says that it was removed
+        'copy' -- the same operation in another file, or in another version of the file
+    )),
+    prompt_kind text not null, -- one of prompt_kinds: who wrote it
+    machine_kind text, -- as in messages
+    command_name text, -- of a slash command, with the slash
+    command_arguments text,
+    queued_at text,
+    text text -- what the person typed, where no message carries it; its first 1,000,000 characters
+) strict;
+create index queue_entries_by_session on queue_entries (session_id, fate);
+create index queue_entries_by_message on queue_entries (message_id) where message_id is not null;
+
 create table task_notifications (
     -- One row per notification about a background task, each time it was queued or delivered.
     task_notification_id integer primary key,

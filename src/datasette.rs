@@ -65,6 +65,7 @@ const PAGES: &[Page] = &[
     page("git_operations", "kind", None, &["kind"]),
     page("web_requests", "url", None, &["kind"]),
     page("events", "type", None, &[]),
+    page("queue_entries", "fate", Some("queued_at"), &["fate"]),
     page("task_notifications", "background_task_id", None, &["status"]),
     hidden("file_backups", "file_path"),
     page("history_prompts", "display", Some("prompted_at"), &[]),

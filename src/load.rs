@@ -24,6 +24,7 @@ mod copies;
 mod deferred;
 mod files;
 mod messages;
+mod queue;
 mod responses;
 mod shared_calls;
 mod unknown_kinds;
@@ -46,6 +47,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use commit::Written;
+pub use queue::settle_queues;
 pub use responses::judge_touched;
 
 /// A file version and the progress of earlier runs.

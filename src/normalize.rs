@@ -16,6 +16,7 @@ mod notification;
 mod outcome;
 mod progress;
 mod prompt;
+mod queue;
 mod session_index;
 mod statistics;
 mod tool_call;
@@ -37,6 +38,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use copy::copy_json;
 pub use document::normalize_document;
+pub use queue::{QueueOperation, queue_operation, queued_prompt, queued_text};
 pub use tool_call::{call_from_json, call_to_json};
 pub use usage::usage_number;
 

@@ -683,6 +683,74 @@ fn a_queued_prompt_counts_once_where_it_is_delivered() {
 }
 
 #[test]
+fn no_later_text_that_contains_a_queued_prompt_carries_it() {
+    let old = |uuid: &str, text: &str, time: &str| {
+        let mut line = user(uuid, text, json!({"version": "2.1.49"}));
+        merge(&mut line, at(time));
+        line
+    };
+    let mut summary = old(
+        "s",
+        "This session is being continued from a previous conversation. The person said: ok",
+        "10:00:05",
+    );
+    merge(&mut summary, json!({"isCompactSummary": true}));
+    let lines = [
+        old("a", "start", "10:00:00"),
+        queue("enqueue", Some("ok"), "10:00:01"),
+        queue("enqueue", Some("\n ok, and the docs\n"), "10:00:02"),
+        queue("remove", None, "10:00:03"),
+        queue("remove", None, "10:00:03"),
+        summary,
+        old("b", "look at it", "10:00:06"),
+        old("c", "ok", "10:00:07"),
+    ];
+    let sandbox = session(&lines);
+    let said = [
+        "user|start",
+        "queue_only|ok",
+        "queue_only|ok, and the docs",
+        "user|look at it",
+        "user|ok",
+    ];
+    let query = "select delivery, text from prompts order by said_at";
+    assert_eq!(sandbox.query(query), said);
+    // Another version of the file has the same operations: nothing is said twice.
+    let text: String = lines
+        .iter()
+        .skip(1)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    sandbox.write(&file(S1), text);
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(sandbox.query(query), said);
+    assert_eq!(
+        sandbox.query("select fate, count(*) from queue_entries group by 1"),
+        ["copy|2", "queue_only|2"]
+    );
+}
+
+#[test]
+fn since_2_1_246_a_removal_says_whether_a_running_turn_absorbed_the_prompt() {
+    let mut absorbed = queue("remove", Some("and the docs"), "10:00:03");
+    merge(&mut absorbed, json!({"reason": "absorbed_mid_turn"}));
+    let mut dropped = queue("remove", Some("and the tests"), "10:00:03");
+    merge(&mut dropped, json!({"reason": "cleared"}));
+    let sandbox = session(&[
+        user("a", "start", json!({"version": "2.1.250"})),
+        queue("enqueue", Some("and the tests"), "10:00:01"),
+        queue("enqueue", Some("and the docs"), "10:00:02"),
+        absorbed,
+        dropped,
+    ]);
+    assert_eq!(
+        sandbox.query("select fate, text from queue_entries order by queued_at"),
+        ["removed|and the tests", "queue_only|and the docs"]
+    );
+}
+
+#[test]
 fn answers_and_reasons_are_the_persons() {
     let asked = call("c1", "toolu_1", "AskUserQuestion", json!({"questions": []}));
     let answered = answer(

@@ -49,7 +49,7 @@ const SPARSE: &[&str] = &[
 ];
 
 /// Tables whose indexed columns `sql/derive` fills, so that their indexes are built after it.
-const FILLED_BY_RESOLVE: &[&str] = &["agents", "sessions"];
+const FILLED_BY_RESOLVE: &[&str] = &["agents", "queue_entries", "sessions"];
 
 /// When a statement of the schema runs in a new database. An index is cheaper to build after its rows are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -62,8 +62,9 @@ fn run(connection: &Connection, name: &str, script: &str, filled: &mut Vec<Filli
         return Ok(());
     }
     connection.execute_batch(script)?;
-    if name == "30_touched_responses" {
-        load::judge_touched(connection)?;
+    match name {
+        "30_touched_responses" => load::judge_touched(connection),
+        "48_queue" => load::settle_queues(connection),
+        _ => Ok(()),
     }
-    Ok(())
 }

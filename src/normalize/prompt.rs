@@ -130,6 +130,36 @@ pub fn classify_with_result(text: &str) -> &'static str {
     classify_text(&context).kind
 }
 
+/// Classifies a text that waited in the queue: a command is as the person typed it there, without tags.
+pub fn classify_queued(text: &str) -> Prompt {
+    // How versions before 2.1.50 queued a task notification.
+    if text.starts_with("{\"task_id\"") {
+        return Prompt::machine("task_notification");
+    }
+    typed_command(text).unwrap_or_else(|| {
+        classify_text(&PromptContext {
+            record: "user",
+            text,
+            ..PromptContext::default()
+        })
+    })
+}
+
+/// A slash and a word without another slash, which would be a path.
+fn typed_command(text: &str) -> Option<Prompt> {
+    let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let word = name.strip_prefix('/')?;
+    if !word.starts_with(|first: char| first.is_ascii_alphabetic()) || word.contains('/') {
+        return None;
+    }
+    let arguments = arguments.trim();
+    Some(Prompt {
+        command_name: Some(truncate_str(name).to_string()),
+        command_arguments: (!arguments.is_empty()).then(|| truncate_str(arguments).to_string()),
+        ..Prompt::new("slash_command")
+    })
+}
+
 fn classify_text(context: &PromptContext<'_>) -> Prompt {
     let text = strip_context(context.text);
     if text.is_empty() {
