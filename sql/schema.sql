@@ -601,14 +601,18 @@ create table history_prompts (
     line_number integer not null,
     byte_offset integer not null,
     message_id integer references messages (message_id) deferrable initially deferred, -- the message it became; NULL if none was found
+    event_id integer references events (event_id) deferrable initially deferred, -- the queue operation, if only the queue has it
     session_id text, -- absent before about 2.0.60; its transcript may be deleted
     project_path text, -- project
     display text, -- the text, with placeholders for pasted content
     match_kind text check (match_kind in (
-        'matched', -- its message is in the database
+        'matched', -- its message or its queue operation is in the database
         'draft', -- its session has no such message: cleared, or a command that leaves no record
-        'swept_or_draft' -- its session is not in the database
+        'swept_or_draft' -- the main transcript of its session is not in the database; files of agents may be
     )),
+    prompt_kind text, -- one of prompt_kinds: how it was typed; NULL for an empty line
+    command_name text, -- of a slash command, with the slash
+    command_arguments text,
     extra_json text, -- keys of the line without a column
     prompted_at text, -- timestamp
     unique (file_id, byte_offset)
@@ -616,6 +620,8 @@ create table history_prompts (
 create index history_prompts_by_line on history_prompts (file_id, line_number);
 create index history_prompts_by_session on history_prompts (session_id);
 create index history_prompts_by_message on history_prompts (message_id) where message_id is not null;
+create index history_prompts_by_event on history_prompts (event_id) where event_id is not null;
+create index history_prompts_without_transcript on history_prompts (session_id) where match_kind = 'swept_or_draft';
 
 create table pasted_contents (
     -- One row per item pasted into a prompt of history.jsonl.

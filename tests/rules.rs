@@ -779,6 +779,71 @@ fn answers_and_reasons_are_the_persons() {
     );
 }
 
+#[test]
+fn replies_to_questions_are_rows_and_never_json() {
+    let questions = json!({"questions": [
+        {"question": "Which \"tea\"?", "header": "Tea", "multiSelect": true,
+            "options": [{"label": "green"}, {"label": "white, weak"}, {"label": "black"}]},
+        {"question": "Which cup?", "header": "Cup", "multiSelect": false, "options": [{"label": "big"}]},
+        {"question": "How hot?", "header": "Heat", "multiSelect": true, "options": [{"label": "90"}, {"label": "80"}]},
+        {"question": "When?", "header": "When", "options": []},
+    ]});
+    let replied = |id: &str, returned: Value| {
+        answer(
+            &format!("r{id}"),
+            id,
+            json!("User has answered your questions"),
+            json!({"toolUseResult": returned}),
+        )
+    };
+    let sandbox = session(&[
+        call("c1", "t1", "AskUserQuestion", questions.clone()),
+        replied(
+            "t1",
+            json!({"answers": {"Which \"tea\"?": "green, white, weak", "Which cup?": "mine ", "How hot?": ["90", "80"]},
+                "annotations": {"Which cup?": {"notes": "mine"}, "How hot?": {"notes": "not boiling"}}}),
+        ),
+        call("c2", "t2", "AskUserQuestion", questions.clone()),
+        replied(
+            "t2",
+            json!({"answers": {"Which \"tea\"?": "green, or what you have"}, "response": "I would rather have coffee"}),
+        ),
+        call("c3", "t3", "AskUserQuestion", questions),
+        // Nobody was there.
+        replied(
+            "t3",
+            json!({"answers": {"Which cup?": "big"}, "afkTimeoutMs": 60000}),
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select tool_use_id, question, reply, kind, is_option from question_replies where reply is not null order by 1, question_number, kind, reply"),
+        [
+            "t1|Which \"tea\"?|green|answer|1",
+            "t1|Which \"tea\"?|white, weak|answer|1",
+            "t1|Which cup?|mine |answer|0",
+            "t1|How hot?|80|answer|1",
+            "t1|How hot?|90|answer|1",
+            "t1|How hot?|not boiling|note|0",
+            "t2|NULL|I would rather have coffee|response|0",
+            "t2|Which \"tea\"?|green, or what you have|answer|0",
+        ]
+    );
+    assert_eq!(
+        sandbox.query("select tool_use_id, question from question_replies where reply is null order by 1, question_number"),
+        [
+            "t1|When?",
+            "t3|Which \"tea\"?",
+            "t3|Which cup?",
+            "t3|How hot?",
+            "t3|When?"
+        ]
+    );
+    assert_eq!(
+        sandbox.query("select count(*), count(distinct text) from feedback where kind = 'answer'"),
+        ["8|8"]
+    );
+}
+
 /// A call of a tool, its result, and the mark that follows in the thread.
 fn interrupted(tool: &str, result: Value, given: Value, mark: &str) -> Sandbox {
     let mut called = call("c", "toolu_1", tool, json!({"command": "sleep 9"}));
@@ -922,6 +987,134 @@ fn a_line_of_the_history_is_matched_to_its_message_or_said_to_be_a_draft() {
     assert_eq!(
         sandbox.query("select prompt_date, is_only_in_history from history_coverage order by 1"),
         ["2023-11-14|1", "2026-01-10|0"]
+    );
+}
+
+#[test]
+fn a_prompt_known_only_from_the_history_was_said() {
+    const S3: &str = "5e550003-0000-4000-8000-000000000003";
+    let ms = 1_768_039_200_000i64; // 2026-01-10T10:00:00Z
+    let typed = |display: &str, session: &str| {
+        json!({"display": display, "timestamp": ms, "project": "/w", "sessionId": session})
+            .to_string()
+    };
+    let history = [
+        typed("\n fix\tthe test \n", S1), // in its transcript, with other white space
+        typed("and the docs", S1),        // only in the queue
+        typed("never sent", S1),
+        typed("/model opus", S2), // of this session only an agent is left
+        typed("!ls", S2),
+        typed("  ", S2),
+        typed("y", S3),
+    ]
+    .join("\n");
+    let agent = user(
+        "x1",
+        "work",
+        json!({"isSidechain": true, "agentId": "aaaaaa1", "sessionId": S2}),
+    );
+    let lines = [
+        user(
+            "a",
+            "fix the test",
+            json!({"version": "2.1.49", "timestamp": "2026-01-10T10:00:01.000Z"}),
+        ),
+        queue("enqueue", Some("and the docs"), "10:00:02"),
+        queue("remove", None, "10:00:03"),
+    ];
+    let sandbox = Sandbox::new();
+    sandbox.write("history.jsonl", format!("{history}\n"));
+    sandbox.sync();
+    sandbox.check();
+    // Nothing else is there yet.
+    assert_eq!(
+        sandbox.count("select count(*) from prompts where delivery = 'history'"),
+        6
+    );
+    let transcript: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    sandbox.write(&file(S1), transcript);
+    sandbox.write(
+        &format!("projects/-w/{S2}/subagents/agent-aaaaaa1.jsonl"),
+        format!("{agent}\n"),
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select match_kind from history_prompts order by line_number"),
+        [
+            "matched",
+            "matched",
+            "draft",
+            "swept_or_draft",
+            "swept_or_draft",
+            "swept_or_draft",
+            "swept_or_draft"
+        ]
+    );
+    assert_eq!(
+        sandbox.query("select kind, delivery, text, command_name, command_arguments from prompts where agent_run_id is null order by file_id, line_number"),
+        [
+            "slash_command|history|/model opus|/model|opus",
+            "bash_command|history|!ls|NULL|NULL",
+            "human|history|y|NULL|NULL",
+            "human|user|fix the test|NULL|NULL",
+            "human|queue_only|and the docs|NULL|NULL",
+        ]
+    );
+    assert_eq!(
+        sandbox.query("select feedback.kind, is_trivial, display from feedback join history_prompts using (history_prompt_id) order by history_prompts.line_number"),
+        ["prompt|1|/model opus", "prompt|0|!ls", "prompt|1|y"]
+    );
+    assert_eq!(
+        sandbox.query(&format!("select session_id, kind, is_trivial from bi_feedback where session_id <> '{S1}' order by 1, 3")),
+        [
+            format!("{S2}|prompt|0"),
+            format!("{S2}|prompt|1"),
+            format!("{S3}|prompt|1")
+        ]
+    );
+}
+
+#[test]
+fn every_signal_names_its_line() {
+    let mut called = call("c", "toolu_1", "Bash", json!({"command": "ls"}));
+    merge(&mut called, at("10:00:05"));
+    let sandbox = imported(&[
+        (
+            &file(S1),
+            &[
+                user("a", "start", json!({"version": "2.1.49"})),
+                queue("enqueue", Some("and the docs"), "10:00:02"),
+                queue("remove", None, "10:00:03"),
+                user("m", "[Request interrupted by user]", at("10:00:04")),
+                called,
+                answer(
+                    "r",
+                    "toolu_1",
+                    json!("The user doesn't want to proceed with this tool use."),
+                    at("10:00:06"),
+                ),
+            ],
+        ),
+        (
+            "history.jsonl",
+            &[
+                json!({"display": "go", "timestamp": 1_700_000_000_000i64, "project": "/w", "sessionId": S2}),
+            ],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query(
+            "select feedback.kind, files.kind, line_number, (message_id is not null) + (event_id is not null) + (history_prompt_id is not null)
+            from feedback join files using (file_id) order by 2, 3"
+        ),
+        [
+            "prompt|history|1|1",
+            "prompt|session|1|1",
+            "queued_prompt|session|2|1",
+            "interruption|session|4|1",
+            "denial|session|6|1"
+        ]
     );
 }
 

@@ -16,16 +16,21 @@ from touched_sessions;
 
 create index temp.session_machines_by_session on session_machines (session_id);
 
+-- A session of which only history.jsonl tells has no row in sessions.
+insert or ignore into touched_said_sessions (session_id)
+select session_id
+from touched_sessions;
+
 -- Signals from the person, as in the view feedback.
 delete from bi_feedback
-where session_id in (select session_id from touched_sessions union all select '');
+where session_id in (select session_id from touched_said_sessions union all select '');
 
 insert into bi_feedback (
     session_id, signal_number, kind, tool_name, tool_use_id, model, agent_type, git_branch, project, machine, text_length,
     is_trivial, said_date, said_at, said_unix
 )
 with signals as (
-    select * from feedback where session_id in (select session_id from touched_sessions)
+    select * from feedback where session_id in (select session_id from touched_said_sessions)
     union all
     select * from feedback where session_id is null
 )
@@ -45,7 +50,16 @@ select
     signals.agent_type,
     signals.git_branch,
     coalesce(signals.project, ''),
-    coalesce(session_machines.machine, ''),
+    coalesce(
+        session_machines.machine,
+        (
+            select sources.machine
+            from files
+            join sources using (source_id)
+            where files.file_id = signals.file_id and signals.history_prompt_id is not null
+        ),
+        ''
+    ),
     coalesce(length(signals.text), 0),
     signals.is_trivial,
     signals.said_date,

@@ -31,6 +31,7 @@ create temp table if not exists touched_sessions (
     has_slug integer default 0, -- whether a message that is new or changed has one
     has_guests integer default 0 -- whether such a message stands in the file of the session and is of another one
 ) without rowid;
+create temp table if not exists touched_said_sessions (session_id text primary key) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
@@ -57,6 +58,7 @@ select
 
 -- name: forget_touched
 delete from touched_sessions;
+delete from touched_said_sessions;
 delete from touched_responses;
 delete from touched_tool_uses;
 delete from touched_pastes;
@@ -194,6 +196,11 @@ update projects
 set path = null, name = directory_name;
 
 -- name: touch_all
+insert or ignore into touched_said_sessions (session_id)
+select session_id
+from history_prompts
+where session_id is not null;
+
 insert or replace into touched_sessions (session_id, has_git_branch, has_version, has_entrypoint, has_slug, has_guests)
 select session_id, 1, 1, 1, 1, 1
 from sessions;

@@ -63,7 +63,8 @@ signals as (
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
             else 'prompt'
         end as kind,
-        said.session_id, said.agent_run_id, said.message_id, said.event_id,
+        said.session_id, said.agent_run_id, said.message_id, said.event_id, said.history_prompt_id, said.file_id,
+        said.line_number,
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
@@ -76,14 +77,25 @@ signals as (
     from said
     union all
     select
-        kind, session_id, agent_run_id, message_id, null, about_message_id, tool_use_id, text, null, git_branch, said_at, 0
+        objections.kind, objections.session_id, objections.agent_run_id, objections.message_id, null, null, messages.file_id,
+        messages.line_number, objections.about_message_id, objections.tool_use_id, objections.text, null,
+        objections.git_branch, objections.said_at, 0
     from objections
+    join messages using (message_id)
 )
 
 select
     signals.kind,
     signals.session_id,
-    projects.name as project,
+    coalesce(
+        projects.name,
+        (
+            select min(history_projects.name)
+            from history_prompts
+            join projects as history_projects on history_projects.path = history_prompts.project_path
+            where history_prompts.history_prompt_id = signals.history_prompt_id
+        )
+    ) as project,
     signals.text,
     signals.question,
     signals.is_trivial,
@@ -97,6 +109,9 @@ select
     coalesce(signals.git_branch, about.git_branch) as git_branch,
     signals.message_id,
     signals.event_id, -- of a prompt found only in the queue
+    signals.history_prompt_id, -- of a prompt found only in history.jsonl
+    signals.file_id, -- the line that has the signal
+    signals.line_number,
     signals.about_message_id, -- the call, or the preceding response
     date(signals.said_at, (
         select utc_offset from time_zone_offsets where begins_at <= signals.said_at order by begins_at desc limit 1

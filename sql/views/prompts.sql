@@ -7,6 +7,7 @@ select
     messages.agent_run_id,
     messages.message_id,
     null as event_id,
+    null as history_prompt_id,
     null as tool_use_id,
     messages.prompt_kind as kind,
     case
@@ -22,6 +23,8 @@ select
     messages.permission_mode,
     messages.git_branch,
     messages.version,
+    messages.file_id,
+    messages.line_number,
     messages.sent_at as said_at
 from messages indexed by messages_by_prompt
 where messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
@@ -30,9 +33,10 @@ union all
 
 -- Typed while a tool ran and delivered with its result (2.1.19 to 2.1.37).
 select
-    messages.session_id, messages.agent_run_id, messages.message_id, null, null, content_blocks.prompt_kind, 'beside_result',
-    substr(content_blocks.text, 1, 1000000), null, null, null, messages.permission_mode, messages.git_branch,
-    messages.version, messages.sent_at
+    messages.session_id, messages.agent_run_id, messages.message_id, null, null, null, content_blocks.prompt_kind, 'beside_result',
+    substr(content_blocks.text, 1, (select text_characters from _limits)), null, null, null, messages.permission_mode,
+    messages.git_branch,
+    messages.version, messages.file_id, messages.line_number, messages.sent_at
 from content_blocks indexed by content_blocks_beside_results
 cross join messages using (message_id)
 where messages.prompt_kind = 'tool_result'
@@ -42,23 +46,20 @@ union all
 
 -- Replies to questions.
 select
-    messages.session_id, messages.agent_run_id, messages.message_id, null, tool_results.tool_use_id, 'answer', 'answer',
-    cast(answers.value as text), answers.key, null, null, messages.permission_mode, messages.git_branch, messages.version,
-    messages.sent_at
-from tool_uses indexed by tool_uses_by_name
-cross join tool_results using (tool_use_id)
-cross join messages on messages.message_id = tool_results.message_id
-cross join json_each(tool_results.details_json, '$.answers') as answers
-where tool_uses.name = 'AskUserQuestion'
-    and json_type(tool_results.details_json, '$.answers') = 'object'
+    question_replies.session_id, question_replies.agent_run_id, question_replies.message_id, null, null,
+    question_replies.tool_use_id, 'answer', 'answer', question_replies.reply, question_replies.question, null, null,
+    messages.permission_mode, messages.git_branch, messages.version, messages.file_id, messages.line_number, messages.sent_at
+from question_replies
+cross join messages using (message_id)
+where question_replies.reply is not null
 
 union all
 
 -- Reasons for a rejection.
 select
-    messages.session_id, messages.agent_run_id, messages.message_id, null, tool_results.tool_use_id, 'rejection', 'rejection',
-    tool_results.denial_reason, null, null, null, messages.permission_mode, messages.git_branch, messages.version,
-    messages.sent_at
+    messages.session_id, messages.agent_run_id, messages.message_id, null, null, tool_results.tool_use_id, 'rejection',
+    'rejection', tool_results.denial_reason, null, null, null, messages.permission_mode, messages.git_branch,
+    messages.version, messages.file_id, messages.line_number, messages.sent_at
 from tool_results indexed by tool_results_with_reason
 cross join messages using (message_id)
 where tool_results.denial_reason is not null
@@ -67,6 +68,16 @@ union all
 
 -- Typed while Claude worked, where the queue is the only trace.
 select
-    session_id, null, null, event_id, null, kind, 'queue_only', text, null, command_name, command_arguments, null, null, null,
-    said_at
-from queued_prompts;
+    session_id, null, null, event_id, null, null, kind, 'queue_only', text, null, command_name, command_arguments, null, null,
+    null, file_id, line_number, said_at
+from queued_prompts
+
+union all
+
+-- Prompts known only from history.jsonl: the main transcript of their session is gone.
+select
+    session_id, null, null, null, history_prompt_id, null, prompt_kind, 'history',
+    substr(display, 1, (select text_characters from _limits)), null, command_name, command_arguments, null, null, null, file_id, line_number, prompted_at
+from history_prompts
+where match_kind = 'swept_or_draft'
+    and prompt_kind in (select prompt_kind from prompt_kinds where is_typed);

@@ -7,7 +7,10 @@ select
     queue_entries.text,
     queue_entries.command_name,
     queue_entries.command_arguments,
+    events.file_id,
+    events.line_number,
     queue_entries.queued_at as said_at
 from queue_entries
+join events using (event_id)
 where queue_entries.fate = 'queue_only'
     and queue_entries.prompt_kind in (select prompt_kind from prompt_kinds where is_typed);

@@ -27,6 +27,10 @@ pub fn register(connection: &Connection) -> Result<()> {
         let prompt = context.get_raw(0).as_str_or_null()?;
         Ok(prompt.map(prompt_key))
     })?;
+    connection.create_scalar_function("collapsed", 1, flags, |context| {
+        let text = context.get_raw(0).as_str_or_null()?;
+        Ok(text.map(collapsed))
+    })?;
     connection.create_scalar_function("priced_model", 1, flags, |context| {
         let name: Option<String> = context.get(0)?;
         Ok(name.map(|name| priced_model(&name)))
@@ -48,6 +52,11 @@ pub fn register(connection: &Connection) -> Result<()> {
         let path: Option<String> = context.get(0)?;
         Ok(path.map(|path| last_part(&path).to_string()))
     })
+}
+
+/// A text with one space in place of each run of white space, and none around it.
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The working directory or its ancestor from which the name of a folder under `projects/` was made.
@@ -187,6 +196,12 @@ fn last_part(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn white_space_is_collapsed() {
+        assert_eq!(collapsed("\n fix\tthe\u{a0}\r\n test\n"), "fix the test");
+        assert_eq!(collapsed(" \n"), "");
+    }
 
     #[test]
     fn a_folder_name_is_its_path_with_dashes() {

@@ -1,6 +1,7 @@
 //! Lines of `history.jsonl` -> prompts with their pastes.
 
 use super::extra::Extra;
+use super::prompt::classify_typed;
 use super::unknown::Unknown;
 use super::{Entries, Position};
 use crate::json::parse_object;
@@ -35,8 +36,25 @@ pub fn history_prompt<'a>(
     if let (None, Some(number)) = (&prompted_at, line.timestamp) {
         extra.push("timestamp", &number.to_string());
     }
+    // A line without a text says nothing.
+    let prompt = line
+        .display
+        .as_deref()
+        .map(classify_typed)
+        .filter(|prompt| prompt.machine.as_deref() != Some("empty"));
+    let (prompt_kind, command_name, command_arguments) = match prompt {
+        Some(prompt) => (
+            Some(prompt.kind),
+            prompt.command_name,
+            prompt.command_arguments,
+        ),
+        None => (None, None, None),
+    };
     HistoryRows {
         prompt: HistoryPrompt {
+            prompt_kind,
+            command_name: command_name.map(Into::into),
+            command_arguments: command_arguments.map(Into::into),
             line_number: position.line_number,
             byte_offset: position.byte_offset,
             session_id: line.session_id,

@@ -202,25 +202,47 @@ fn is_ambiguous_edit(text: &str) -> bool {
         })
 }
 
+/// What the program appends to a reason.
+const APPENDED: &str = "Note: The user's next message may contain a correction or preference.";
+
+/// How the program sums up questions (AskUserQuestion) that the person wants to talk about, or to end.
+const SUMMED_UP: &[&str] = &[
+    "The user wants to clarify these questions",
+    "The user has indicated they have provided enough answers",
+];
+
 fn denial_reason(facts: &ResultFacts<'_>) -> Option<String> {
-    if let Some(feedback) = facts
-        .feedback
-        .map(str::trim)
-        .filter(|feedback| !feedback.is_empty())
-    {
-        return Some(truncate_str(feedback).to_string());
-    }
-    [Some(facts.content), facts.returned_text]
+    let written = [Some(facts.content), facts.returned_text]
         .into_iter()
         .flatten()
-        .find_map(|text| {
-            let (_, reason) = REASONS
-                .iter()
-                .find_map(|wording| text.split_once(wording))?;
-            Some(reason.trim())
-                .filter(|reason| !reason.is_empty())
-                .map(|reason| truncate_str(reason).to_string())
-        })
+        .filter_map(|text| REASONS.iter().find_map(|wording| text.split_once(wording)))
+        .map(|(_, reason)| reason);
+    let mut reasons = facts.feedback.into_iter().chain(written);
+    reasons.find_map(|reason| {
+        let reason = reason.split(APPENDED).next().unwrap_or_default().trim();
+        let reason = match SUMMED_UP.iter().any(|start| reason.starts_with(start)) {
+            true => own_words(reason),
+            false => reason.to_string(),
+        };
+        (!reason.is_empty()).then(|| truncate_str(&reason).to_string())
+    })
+}
+
+/// The answers and notes in such a summary: `  Answer: ...` and `  User notes: ...` below each question.
+fn own_words(summary: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut is_own = false;
+    for line in summary.lines() {
+        let first = ["  Answer: ", "  User notes: "]
+            .iter()
+            .find_map(|label| line.strip_prefix(label));
+        is_own = first.is_some()
+            || (is_own && !line.starts_with("- \"") && !line.starts_with("  (No answer provided)"));
+        if is_own {
+            words.push(first.unwrap_or(line));
+        }
+    }
+    words.join("\n").trim().to_string()
 }
 
 /// `Exit code 1` at the start of an error; versions before 2.0 do not record it.
@@ -377,6 +399,33 @@ mod tests {
             "backgrounded"
         );
         assert_eq!(outcome(&ResultFacts::default()).name, "ok");
+    }
+
+    #[test]
+    fn what_the_program_writes_into_a_reason_is_not_the_persons() {
+        let denied = |reason: &str| {
+            let content = format!(
+                "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n{reason}"
+            );
+            outcome(&error(&content)).denial_reason
+        };
+        let clarify = "The user wants to clarify these questions.\n    This means they may have more.\n\n    Questions asked:\n- \"Which tea?\"\n";
+        assert_eq!(denied(&format!("{clarify}  (No answer provided)")), None);
+        assert_eq!(
+            denied(&format!(
+                "{clarify}  Answer: green\nor white\n- \"Which cup?\"\n  (No answer provided)\n- \"How hot?\"\n  User notes: ask me"
+            ))
+            .as_deref(),
+            Some("green\nor white\nask me")
+        );
+        assert_eq!(
+            denied("use the other cup\n\nNote: The user's next message may contain a correction or preference. Pay close attention").as_deref(),
+            Some("use the other cup")
+        );
+        assert_eq!(
+            denied("I want to clarify these questions").as_deref(),
+            Some("I want to clarify these questions")
+        );
     }
 
     #[test]

@@ -130,11 +130,18 @@ pub fn classify_with_result(text: &str) -> &'static str {
     classify_text(&context).kind
 }
 
-/// Classifies a text that waited in the queue: a command is as the person typed it there, without tags.
-pub fn classify_queued(text: &str) -> Prompt {
+/// Classifies a text that stands in the queue or in the history: a command is as the person typed it there, without tags.
+pub fn classify_typed(text: &str) -> Prompt {
+    let text = text.trim();
     // How versions before 2.1.50 queued a task notification.
     if text.starts_with("{\"task_id\"") {
         return Prompt::machine("task_notification");
+    }
+    if let Some(command) = text.strip_prefix('!').filter(|command| !command.is_empty()) {
+        return Prompt {
+            text: Some(truncate_str(command).to_string()),
+            ..Prompt::new("bash_command")
+        };
     }
     typed_command(text).unwrap_or_else(|| {
         classify_text(&PromptContext {

@@ -1,6 +1,6 @@
 //! Queue operations: what was typed or sent while Claude worked, and what took it out of the queue.
 
-use super::prompt::{Prompt, classify_queued};
+use super::prompt::{Prompt, classify_typed};
 use super::truncate::truncate_str;
 use crate::json::{Lenient, parse_object};
 use crate::record::{Content, ContentOf, object};
@@ -46,7 +46,7 @@ pub fn queue_operation(json: &str) -> QueueOperation {
 
 /// Who wrote a queued text.
 pub fn queued_prompt(text: &str) -> Prompt {
-    classify_queued(text)
+    classify_typed(text)
 }
 
 /// The part of a queued text that a column holds.
@@ -80,6 +80,7 @@ mod tests {
             ("/plugin:do it", "slash_command", Some("/plugin:do")),
             ("/home/me/a.txt is missing", "human", None),
             ("/ is the root", "human", None),
+            ("!ls", "bash_command", None),
             ("{\"task_id\":\"b1\"}", "machine", None),
             ("<task-notification><task-id>a</task-id>", "machine", None),
             ("Stop hook feedback:\nno", "machine", None),
