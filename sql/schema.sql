@@ -995,13 +995,19 @@ create table prompt_kinds (
 
 create table trivial_texts (
     -- One row per text that carries no information: the view `feedback` flags it. Add your own; is_used = 0 disables a row.
-    trivial_text text not null primary key, -- lower case, without commas and final punctuation
+    trivial_text text not null primary key, -- lower case, without commas, and without punctuation around it
+    language text not null default 'en', -- ISO 639-1
     is_used integer not null check (is_used in (0, 1)) -- 0 disables the row
 ) strict;
 
 create table correction_phrases (
-    -- One row per start of a prompt that corrects the response before it. Add your own; is_used = 0 disables a row.
-    correction_phrase text not null primary key, -- lower case; the next character of the prompt must not be a letter
+    -- One row per phrase of a prompt that corrects the response before it. Add your own; is_used = 0 disables a row.
+    correction_phrase text not null primary key, -- lower case, without commas; the next character must not be one of a to z
+    position text not null default 'start' check (position in (
+        'start', -- the prompt begins with it
+        'anywhere' -- a word of the first 160 characters begins with it
+    )),
+    language text not null default 'en', -- ISO 639-1
     is_used integer not null check (is_used in (0, 1)) -- 0 disables the row
 ) strict;
 

@@ -844,6 +844,111 @@ fn replies_to_questions_are_rows_and_never_json() {
     );
 }
 
+/// What becomes of prompts that follow a response: the kind of each and whether it is trivial.
+fn judged(texts: &[&str]) -> Vec<String> {
+    let mut lines = vec![response("a", "m1", 5, json!({}))];
+    for (number, text) in texts.iter().enumerate() {
+        let time = format!("10:{:02}:{:02}", 1 + number / 60, number % 60);
+        lines.push(user(&format!("u{number:03}"), text, at(&time)));
+    }
+    session(&lines).query("select kind, is_trivial from feedback order by said_at")
+}
+
+#[test]
+fn a_correction_begins_with_a_phrase_or_has_one_near_its_beginning() {
+    let corrections = [
+        "no, use the other cup",
+        "No\nuse the other cup",
+        "But that is the old cup",
+        "ok, but it should be green",
+        "you forgot the lid",
+        "It doesn’t pour",
+        "why did you drop it?",
+        "the tests are still red",
+        "the tea comes out cold, it does not work in the morning",
+        "I think let's not add sugar",
+        "нет, другую чашку",
+        "Не работает",
+        "不对，用另一个杯子",
+        "杯子还是不行",
+        "no funciona la tetera",
+        "non, l'autre tasse",
+        "não, a outra xícara",
+        "nein, die andere Tasse",
+        "لا، الكوب الآخر",
+        "नहीं, दूसरा कप",
+        "না, অন্য কাপ",
+        "نہیں، دوسرا کپ",
+        "bukan cangkir itu",
+        "違う、別のカップ",
+    ];
+    assert_eq!(
+        judged(&corrections),
+        vec!["correction|0"; corrections.len()]
+    );
+    let far = format!(
+        "look at the cup {} it does not work",
+        "and the pot ".repeat(20)
+    );
+    let others = [
+        "add a test for the cup",
+        "note the colour", // "no" is a part of a word
+        "butter the bread",
+        "nothing else, thanks to all",
+        "stillness is a virtue",
+        "are the review comments still valid?",
+        "не".repeat(2).leak(),
+        far.leak(),
+        "para el té usa otra taza",
+    ];
+    assert_eq!(judged(&others), vec!["prompt|0"; others.len()]);
+    // Without a response before it nothing is corrected.
+    let first = session(&[user("u1", "no, use the other cup", json!({}))]);
+    assert_eq!(first.query("select kind from feedback"), ["prompt"]);
+}
+
+#[test]
+fn a_trivial_text_is_one_or_two_of_the_list_in_any_language() {
+    let trivial = [
+        "y",
+        "agreed",
+        "Ok, proceed.",
+        "ok proceed",
+        "Yes!",
+        "yes, please continue",
+        "great - thanks!",
+        "\n continue \n",
+        "\u{1}\u{2}\u{1b}\u{7f}",
+        "\u{1}y\u{1}",
+        "?",
+        "да",
+        "sí",
+        "oui, merci",
+        "好的。",
+        "はい",
+        "हाँ",
+        "نعم",
+        "হ্যাঁ",
+        "sim",
+        "ہاں",
+        "ya",
+        "weiter",
+        "no",
+    ];
+    assert_eq!(judged(&trivial), vec!["prompt|1"; trivial.len()]);
+    let others = [
+        "ok, rename it",
+        "yes to the first, and rename it",
+        "commit",
+        "continue with the docs",
+        "go to the kitchen",
+        "是不是要重命名",
+    ];
+    assert_eq!(judged(&others), vec!["prompt|0"; others.len()]);
+    let long = format!("yes{} rename it", " ".repeat(1200));
+    assert_eq!(judged(&[&long]), ["prompt|0"]);
+}
+
 /// A call of a tool, its result, and the mark that follows in the thread.
 fn interrupted(tool: &str, result: Value, given: Value, mark: &str) -> Sandbox {
     let mut called = call("c", "toolu_1", tool, json!({"command": "sleep 9"}));

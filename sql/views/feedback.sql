@@ -37,11 +37,50 @@ said as (
             order by messages.sent_at desc, messages.uuid desc
             limit 1
         ) as previous_message_id,
-        lower(substr(ltrim(prompts.text), 1, 1000)) as beginning,
-        replace(rtrim(lower(trim(prompts.text)), '.!,;: '), ',', '') as plain_text
+        -- The words of its beginning: one line, straight apostrophes, no commas, no control characters around it.
+        trim(
+            replace(replace(replace(replace(replace(
+                lower(substr(prompts.text, 1, 1000)), char(10), ' '), char(13), ' '), char(9), ' '), '’', ''''), ',', ''),
+            ' .!?;:…。！？、' || char(
+                1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 127, 160,
+                65279, 65533
+            )
+        ) as beginning,
+        length(prompts.text) > 1000 as is_long
     from prompts
     where prompts.kind = 'answer'
         or prompts.kind in (select prompt_kind from prompt_kinds where is_typed)
+),
+
+-- Words of Chinese and Japanese have no space before them.
+anywhere as (
+    select iif(unicode(correction_phrase) >= 11904, '', ' ') || correction_phrase as phrase
+    from correction_phrases
+    where is_used and position = 'anywhere'
+),
+
+-- Nothing but a trivial text, or two of them: "ok, proceed".
+judged as (
+    select
+        said.*,
+        coalesce(
+            said.kind = 'slash_command'
+            or (not said.is_long and (
+                length(said.beginning) <= 1
+                or said.beginning in (select trivial_text from trivial_texts where is_used)
+                or (length(said.beginning) < 60 and exists (
+                    select 1
+                    from trivial_texts as first_texts
+                    where first_texts.is_used
+                        and first_texts.trivial_text not in ('no', 'n', 'nope')
+                        and substr(said.beginning, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
+                        and ltrim(substr(said.beginning, length(first_texts.trivial_text) + 2), ' .!;:-')
+                            in (select trivial_text from trivial_texts where is_used)
+                ))
+            )),
+            0
+        ) as is_trivial
+    from said
 ),
 
 signals as (
@@ -50,14 +89,26 @@ signals as (
             when said.kind = 'answer' then 'answer'
             when said.kind = 'human'
                 and said.previous_message_id is not null
-                and exists (
-                    select 1
-                    from correction_phrases
-                    where correction_phrases.is_used
-                        -- Search only the phrases that can be a prefix.
-                        and correction_phrase between substr(said.beginning, 1, 1) and said.beginning
-                        and substr(said.beginning, 1, length(correction_phrase)) = correction_phrase
-                        and substr(said.beginning, length(correction_phrase) + 1, 1) not between 'a' and 'z'
+                and not said.is_trivial
+                and (
+                    exists (
+                        select 1
+                        from correction_phrases
+                        where correction_phrases.is_used
+                            and position = 'start'
+                            -- Search only the phrases that can be a prefix.
+                            and correction_phrase between substr(said.beginning, 1, 1) and said.beginning
+                            and substr(said.beginning, 1, length(correction_phrase)) = correction_phrase
+                            and substr(said.beginning, length(correction_phrase) + 1, 1) not between 'a' and 'z'
+                    )
+                    or exists (
+                        select 1
+                        from anywhere
+                        cross join (select ' ' || substr(said.beginning, 1, 160) || ' ' as words) as head
+                        where instr(head.words, anywhere.phrase) > 0
+                            and substr(head.words, instr(head.words, anywhere.phrase) + length(anywhere.phrase), 1)
+                                not between 'a' and 'z'
+                    )
                 )
                 then 'correction'
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
@@ -68,13 +119,8 @@ signals as (
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
-        coalesce(
-            said.kind = 'slash_command'
-            or length(said.plain_text) <= 1
-            or said.plain_text in (select trivial_text from trivial_texts where is_used),
-            0
-        ) as is_trivial
-    from said
+        said.is_trivial
+    from judged as said
     union all
     select
         objections.kind, objections.session_id, objections.agent_run_id, objections.message_id, null, null, messages.file_id,

@@ -77,7 +77,8 @@ union all
 -- Prompts known only from history.jsonl: the main transcript of their session is gone.
 select
     session_id, null, null, null, history_prompt_id, null, prompt_kind, 'history',
-    substr(display, 1, (select text_characters from _limits)), null, command_name, command_arguments, null, null, null, file_id, line_number, prompted_at
+    substr(display, 1, (select text_characters from _limits)), null, command_name, command_arguments, null, null, null,
+    file_id, line_number, prompted_at
 from history_prompts
 where match_kind = 'swept_or_draft'
     and prompt_kind in (select prompt_kind from prompt_kinds where is_typed);
