@@ -53,7 +53,7 @@ said as (
 ),
 
 -- Words of Chinese and Japanese have no space before them.
-anywhere as (
+anywhere as materialized (
     select iif(unicode(correction_phrase) >= 11904, '', ' ') || correction_phrase as phrase
     from correction_phrases
     where is_used and position = 'anywhere'
@@ -69,12 +69,17 @@ judged as (
                 length(said.beginning) <= 1
                 or said.beginning in (select trivial_text from trivial_texts where is_used)
                 or (length(said.beginning) < 60 and exists (
+                    with head as materialized (
+                        select said.beginning as words
+                    )
+
                     select 1
-                    from trivial_texts as first_texts
+                    from head
+                    cross join trivial_texts as first_texts
                     where first_texts.is_used
                         and first_texts.trivial_text not in ('no', 'n', 'nope')
-                        and substr(said.beginning, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
-                        and ltrim(substr(said.beginning, length(first_texts.trivial_text) + 2), ' .!;:-')
+                        and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
+                        and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
                             in (select trivial_text from trivial_texts where is_used)
                 ))
             )),
@@ -92,19 +97,28 @@ signals as (
                 and not said.is_trivial
                 and (
                     exists (
+                        with head as materialized (
+                            select said.beginning as words
+                        )
+
                         select 1
-                        from correction_phrases
+                        from head
+                        cross join correction_phrases
                         where correction_phrases.is_used
                             and position = 'start'
                             -- Search only the phrases that can be a prefix.
-                            and correction_phrase between substr(said.beginning, 1, 1) and said.beginning
-                            and substr(said.beginning, 1, length(correction_phrase)) = correction_phrase
-                            and substr(said.beginning, length(correction_phrase) + 1, 1) not between 'a' and 'z'
+                            and correction_phrase between substr(head.words, 1, 1) and head.words
+                            and substr(head.words, 1, length(correction_phrase)) = correction_phrase
+                            and substr(head.words, length(correction_phrase) + 1, 1) not between 'a' and 'z'
                     )
                     or exists (
+                        with head as materialized (
+                            select ' ' || substr(said.beginning, 1, 160) || ' ' as words
+                        )
+
                         select 1
-                        from anywhere
-                        cross join (select ' ' || substr(said.beginning, 1, 160) || ' ' as words) as head
+                        from head
+                        cross join anywhere
                         where instr(head.words, anywhere.phrase) > 0
                             and substr(head.words, instr(head.words, anywhere.phrase) + length(anywhere.phrase), 1)
                                 not between 'a' and 'z'
