@@ -2,6 +2,7 @@
 -- How to read: prompts by weekday (0 is Sunday) and hour, local.
 -- Group: conversation
 -- Bar: prompt_count
+-- Chart: hours weekday hour prompt_count
 with said as (
     select datetime(said_at, (
         select utc_offset from time_zone_offsets where begins_at <= said_at order by begins_at desc limit 1

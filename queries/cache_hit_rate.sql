@@ -4,6 +4,7 @@
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- Bar: hit_rate
+-- Chart: lines response_date hit_rate
 select
     response_date,
     sum(cache_read_tokens) as cache_read_tokens,

@@ -5,6 +5,7 @@
 -- :until last_day - last local day; all days without it
 -- :limit number - rows to show; 20 without it
 -- Bar: cost_usd
+-- Chart: bars title cost_usd
 select title, project, response_count, output_tokens, agent_cost_usd, cost_usd, first_responded_at, session_id
 from session_costs
 where first_response_date >= coalesce(nullif(:since, ''), '0000')

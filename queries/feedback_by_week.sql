@@ -2,6 +2,7 @@
 -- How to read: how often you correct, deny and interrupt, per hundred prompts; weeks begin on Monday.
 -- Group: feedback
 -- Bar: objections_per_100_prompts
+-- Chart: lines week_start_date interruption_count denial_count correction_count
 select
     date(said_date, 'weekday 0', '-6 days') as week_start_date,
     sum(kind in ('prompt', 'queued_prompt', 'correction')) as prompt_count,

@@ -3,6 +3,7 @@
 -- Group: tools
 -- Bar: call_count
 -- Total: call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, result_bytes
+-- Chart: bars name call_count
 select name, call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, error_rate,
     p50_duration_ms, p95_duration_ms, result_bytes
 from tool_stats

@@ -157,6 +157,10 @@ pub enum Command {
     #[command(after_help = "Example:
   cc-etl datasette --out site --serve -- --port 8080 --open")]
     Datasette(DatasetteArguments),
+    /// Write a report: one HTML page with charts, their tables and their SQL
+    #[command(after_help = "Example:
+  cc-etl report --since 30d --out report.html")]
+    Report(PageArguments),
     /// Print the path of the database
     Path,
     /// Open the database in sqlite3, for reading only
@@ -464,6 +468,19 @@ impl SearchRole {
             SearchRole::Program => &["program"],
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct PageArguments {
+    /// Write the page to this file; - is the standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// First day; default: all days
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// Last day; default: today
+    #[arg(long, value_name = "DATE")]
+    pub until: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! values confirm it. Tables of every command format and lay out columns by this alone.
 
 use crate::terminal::{byte_size, duration, grouped, money, sanitize};
+use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -151,6 +152,17 @@ impl Kind {
                 Value::Integer(_) | Value::Real(_),
             ) => true,
             _ => false,
+        }
+    }
+
+    /// Like [`Kind::cell`], with times in a zone.
+    pub fn local_cell(self, value: &Value, zone: Option<&TimeZone>) -> String {
+        match (self, value, zone) {
+            (Kind::Time, Value::Text(text), Some(zone)) => match zone.local(text) {
+                Some(local) => local[..16].to_string(),
+                None => self.cell(value),
+            },
+            _ => self.cell(value),
         }
     }
 

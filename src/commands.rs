@@ -10,6 +10,7 @@ pub mod path;
 pub mod prices;
 pub mod query;
 pub mod rebuild;
+pub mod report;
 pub mod restore;
 pub mod schema;
 pub mod search;

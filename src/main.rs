@@ -47,6 +47,7 @@ fn run(Cli { global, command }: Cli) -> Result<()> {
         Command::Prices(command) => commands::prices::run(&global, &command),
         Command::Config(arguments) => commands::config::run(&global, &arguments),
         Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
+        Command::Report(arguments) => commands::report::run(&global, &arguments),
         Command::Path => commands::path::run(&global),
         Command::Sql(arguments) => commands::sql::run(&global, &arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),

@@ -18,6 +18,8 @@ pub struct Question {
     pub parameters: Vec<Parameter>,
     /// The column to draw a bar for.
     pub bar: Option<String>,
+    /// The chart in the report, as `report::chart::Chart` parses it.
+    pub chart: Option<String>,
     /// The columns whose sums are below the table.
     pub totals: Vec<String>,
     /// The statement, with its header.
@@ -121,6 +123,8 @@ pub fn parse(name: &str, sql: &str) -> Question {
             question.group = group.to_string();
         } else if let Some(column) = line.strip_prefix("Bar: ") {
             question.bar = Some(column.to_string());
+        } else if let Some(chart) = line.strip_prefix("Chart: ") {
+            question.chart = Some(chart.to_string());
         } else if let Some(columns) = line.strip_prefix("Total: ") {
             question.totals = columns.split(", ").map(str::to_string).collect();
         } else if let Some((declaration, meaning)) = line

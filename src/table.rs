@@ -156,10 +156,7 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
         };
         let is_measured = options.measured == Some(name.as_str());
         let total = total(options.totals, name, kind, place);
-        let cell = |value| match options.zone.filter(|_| kind == Kind::Time) {
-            Some(zone) => local_time(value, zone).unwrap_or_else(|| kind.cell(value)),
-            None => kind.cell(value),
-        };
+        let cell = |value| kind.local_cell(value, options.zone);
         let cells: Vec<String> = values.clone().map(cell).collect();
         let name = sanitize(name).replace(char::is_whitespace, " ");
         columns.push(Column::new(
@@ -175,14 +172,6 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
         }
     }
     columns
-}
-
-/// A timestamp in a zone, to the minute.
-fn local_time(value: &Value, zone: &TimeZone) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(zone.local(text)?[..16].to_string()),
-        _ => None,
-    }
 }
 
 /// The cell of the last row; its first one says what the row is.

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+/// The last day of the demo.
+const DEMO_DAY: &str = "2026-10-28";
+
 /// What tells of the run and not of the home.
 const NOT_CONTENT: &[(&str, &[&str])] = &[
     (
@@ -118,6 +121,12 @@ fn dump(connection: &Connection, name: &str, order: &str) -> String {
 
 fn dump_statement(connection: &Connection, sql: &str, left_out: &[&str]) -> String {
     let mut statement = connection.prepare(sql).unwrap();
+    // What a question tells of today.
+    for name in [":today", ":until"] {
+        if let Some(place) = statement.parameter_index(name).unwrap() {
+            statement.raw_bind_parameter(place, DEMO_DAY).unwrap();
+        }
+    }
     let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
     let mut rows = statement.raw_query();
     let mut text = String::new();

@@ -797,6 +797,22 @@ fn the_index_is_filled_again_when_the_view_of_searchable_texts_changes() {
 }
 
 #[test]
+fn a_report_is_one_page_with_charts() {
+    let sandbox = demo();
+    let page = sandbox.ok(&["report", "--out", "-"]);
+    assert!(page.starts_with("<!doctype html>") && page.contains("default-src 'none'"));
+    assert!(!page.contains("<script") && !page.contains("Nothing in this period."));
+    // Every question that declares a chart has one: its columns exist.
+    let declared = page.matches("\n-- Chart: ").count();
+    assert_eq!(declared, page.matches("<div class=\"chart\">").count());
+    assert!(declared >= 8, "{declared}");
+    let report = |arguments: &[&str]| sandbox.run(&[&["report", "--out", "-"], arguments].concat());
+    let empty = report(&["--since", "2020-01", "--until", "2020-02"]);
+    assert!(text(&empty.stdout).contains("Nothing in this period."));
+    assert_eq!(report(&["--since", "garbage"]).status.code(), Some(2));
+}
+
+#[test]
 fn a_session_is_shown_with_its_agents_in_place() {
     let sandbox = demo();
     let page = sandbox.ok(&["show", "5e550013"]);

@@ -1,21 +1,16 @@
-//! A session as one self-contained HTML page. Transcripts are untrusted: text is escaped, HTML in Markdown stays text, links
-//! lead only to the web, and a content security policy forbids scripts and everything that is loaded.
+//! A session as one self-contained HTML page. HTML in Markdown stays text, links lead only to the web, and images are not
+//! loaded.
 
 use super::{Agent, Block, Message, Part, Session, prose};
+use crate::html::{self, escape};
 use crate::terminal::sanitize;
-use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd, html as markup};
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
 pub fn render(session: &Session) -> String {
-    let title = escape(session.title());
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
-    );
+    let mut page = format!("<header>\n<h1>{}</h1>\n", escape(session.title()));
     for line in session.summary() {
         let _ = writeln!(page, "<p>{}</p>", escape(&line));
     }
@@ -27,8 +22,8 @@ pub fn render(session: &Session) -> String {
     for agent in &session.agents {
         sub_agent(&mut page, agent);
     }
-    page += "</main>\n<footer>Made by cc-etl.</footer>\n</body>\n</html>";
-    page
+    page += "</main>";
+    html::page(session.title(), STYLE, &page)
 }
 
 /// Links to the prompts.
@@ -183,13 +178,9 @@ fn sub_agent(page: &mut String, agent: &Agent) {
 }
 
 fn fold(page: &mut String, class: &str, summary: &str, body: &str) {
-    if body.is_empty() {
-        return;
+    if !body.is_empty() {
+        *page += &html::fold(class, summary, body);
     }
-    let _ = writeln!(
-        page,
-        "<details class=\"{class}\"><summary>{summary}</summary><div>{body}</div></details>"
-    );
 }
 
 fn preformatted(text: &str) -> String {
@@ -237,7 +228,7 @@ fn markdown(text: &str) -> String {
         event => event,
     });
     let mut page = String::new();
-    html::push_html(&mut page, events);
+    markup::push_html(&mut page, events);
     page
 }
 
@@ -246,22 +237,6 @@ fn is_web(url: &str) -> bool {
     ["https://", "http://", "mailto:", "#"]
         .iter()
         .any(|scheme| url.starts_with(scheme))
-}
-
-/// Text as HTML, for content and for attributes in double quotes.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in sanitize(text).chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
