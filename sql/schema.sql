@@ -1241,7 +1241,7 @@ create table settings (
     -- One row per setting of the whole database.
     setting text not null primary key, -- index_tool_output, time_zone, refreshed_with, derived_with
     value text not null -- time_zone: a name of the tz database; refreshed_with: hash of the built-in prices and
-    -- words; derived_with: hash of prices, words, time zone offsets, scripts and views
+    -- words; derived_with: hash of prices, words, scripts and views
 ) strict;
 
 create table _other_texts (

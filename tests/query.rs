@@ -1173,6 +1173,21 @@ fn the_time_zone_outlives_syncs_and_rebuilds() {
     sandbox.ok(&["rebuild", "--quiet"]);
     assert!(sandbox.ok(&["config"]).contains("time-zone  Asia/Kolkata"));
     sandbox.ok(&["check", "--deep"]);
+    // Offsets of another version of the tz database are replaced, and what depends on them is derived again.
+    let hash = sandbox.hash();
+    let days =
+        "select activity_date from bi_days union all select said_date from bi_feedback order by 1";
+    let derived = sandbox.query(days);
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch(
+            "update time_zone_offsets set utc_offset = '-11:00';
+            update bi_feedback set said_date = null;",
+        )
+        .unwrap();
+    sandbox.ok(&["sync", "--demo", "--quiet"]);
+    assert_eq!(sandbox.query(days), derived);
+    assert_eq!(sandbox.hash(), hash);
     let unknown = sandbox.run(&["config", "time-zone", "Berlin"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("Europe/Berlin"));

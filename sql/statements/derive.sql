@@ -1,5 +1,5 @@
 -- name: basis
--- What derived tables depend on besides the transcripts: prices, words and the time zone.
+-- What derived tables depend on besides the transcripts: prices and words.
 select json_array(
     'price', model, valid_from, origin, input_usd, output_usd, cache_write_5m_usd, cache_write_1h_usd, cache_read_usd,
     long_context_tokens, long_input_usd, long_output_usd, long_cache_write_5m_usd, long_cache_write_1h_usd,
@@ -18,9 +18,6 @@ union all
 select json_array('correction', correction_phrase, position)
 from correction_phrases
 where is_used
-union all
-select json_array('offset', begins_at, utc_offset)
-from time_zone_offsets
 order by 1;
 
 -- name: create_touched

@@ -1,4 +1,5 @@
-//! Updates the built-in prices, words and views and the offsets of the time zone, and records which of them the derived tables were derived with.
+//! Updates the built-in prices, words and views and the offsets of the time zone, and records which of them the derived tables
+//! were derived with.
 
 use super::create::names;
 use super::embedded::DERIVE;
@@ -14,8 +15,8 @@ const PRICES: &str = include_str!("../../sql/model_prices.sql");
 /// Trivial texts, and phrases that start a correction.
 const WORDS: &str = include_str!("../../sql/words.sql");
 
-/// Whether a database has all tables, indexes, prices, words, views and time zone offsets of this version. Then a sync with nothing new writes
-/// nothing.
+/// Whether a database has all tables, indexes, prices, words, views and time zone offsets of this version. Then a sync with
+/// nothing new writes nothing.
 pub fn is_up_to_date(connection: &Connection) -> Result<bool> {
     if setting(connection, REFRESHED_WITH)? != Some(refreshed_with())
         || setting(connection, DERIVED_WITH)? != Some(basis(connection)?)
@@ -40,11 +41,12 @@ fn refreshed_with() -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Updates prices, words, views and time zone offsets that differ from those of this version. Returns whether everything must be derived again.
-pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
+/// Updates prices, words, views and time zone offsets that differ from those of this version. Returns what must be derived
+/// again.
+pub(crate) fn refresh(connection: &Connection) -> Result<Stale> {
     refresh_prices(connection)?;
     refresh_words(connection)?;
-    refresh_time_zone(connection)?;
+    let has_new_offsets = refresh_time_zone(connection)?;
     let searched = search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
     if searched.is_some() && searched != search_texts(connection)? {
@@ -54,7 +56,21 @@ pub(crate) fn refresh(connection: &Connection) -> Result<bool> {
     if setting(connection, REFRESHED_WITH)?.as_ref() != Some(&refreshed_with) {
         connection.execute(statements::PUT_SETTING, [REFRESHED_WITH, &refreshed_with])?;
     }
-    Ok(setting(connection, DERIVED_WITH)? != Some(basis(connection)?))
+    Ok(match setting(connection, DERIVED_WITH)? {
+        known if known != Some(basis(connection)?) => Stale::Everything,
+        _ if has_new_offsets => Stale::Rollups,
+        _ => Stale::Nothing,
+    })
+}
+
+/// What must be derived again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Stale {
+    #[default]
+    Nothing,
+    /// The tables for BI tools: they have the local days.
+    Rollups,
+    Everything,
 }
 
 /// Records whether everything is derived from the current lines, prices and words. If not, the next sync derives everything
@@ -79,7 +95,7 @@ pub fn derive_again(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// A hash of the inputs of derived tables other than transcripts: scripts, views, prices, words and the time zone.
+/// A hash of the inputs of derived tables other than transcripts: scripts, views, prices and words.
 fn basis(connection: &Connection) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for (_, sql) in DERIVE.iter().chain(VIEWS) {
@@ -170,20 +186,21 @@ fn refresh_words(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// A database that has no time zone yet gets that of the system.
-fn refresh_time_zone(connection: &Connection) -> Result<()> {
+/// A database that has no time zone yet gets that of the system. Returns whether the offsets differ.
+fn refresh_time_zone(connection: &Connection) -> Result<bool> {
     if setting(connection, time_zone::SETTING)?.is_none() {
         let name = time_zone::of_system().unwrap_or_else(|| time_zone::UTC.to_string());
         connection.execute(statements::PUT_SETTING, [time_zone::SETTING, &name])?;
     }
-    if let Some(offsets) = new_offsets(connection)? {
-        connection.execute(statements::DELETE_TIME_ZONE_OFFSETS, [])?;
-        let mut insert = connection.prepare(statements::INSERT_TIME_ZONE_OFFSET)?;
-        for offset in offsets {
-            insert.execute(offset)?;
-        }
+    let Some(offsets) = new_offsets(connection)? else {
+        return Ok(false);
+    };
+    connection.execute(statements::DELETE_TIME_ZONE_OFFSETS, [])?;
+    let mut insert = connection.prepare(statements::INSERT_TIME_ZONE_OFFSET)?;
+    for offset in offsets {
+        insert.execute(offset)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The offsets of the database's time zone, if its rows are others. A zone that this version does not know keeps its rows.

@@ -5,6 +5,7 @@ use super::{Counts, Loader, calls, read_sources};
 use crate::archive;
 use crate::database::derive::{self, Group};
 use crate::database::parallel::{self, Filling};
+use crate::database::refresh::Stale;
 use crate::database::{Stage, check_references, create_stage, refresh, statements as sql, upgrade};
 use crate::discover::Stat;
 use crate::error::Result;
@@ -28,8 +29,8 @@ pub struct State {
     of_the_user: Vec<String>,
     /// Whether nothing was derived before this run.
     begins_empty: bool,
-    /// Whether everything has to be derived again, even without new lines.
-    is_stale: bool,
+    /// What must be derived again, even if no line is new.
+    stale: Stale,
 }
 
 /// The path of a new database that other threads may read, and the pipeline of these threads.
@@ -113,7 +114,7 @@ impl<'c> Loader<Statements<'c>> {
         create_stage(connection, Stage::Loaded)?;
         self.refresh()?;
         // Without new rows there is nothing to derive.
-        let checking = match is_new || self.commit.is_stale {
+        let checking = match is_new || self.commit.stale != Stale::Nothing {
             true => self.derive(shared)?,
             false => None,
         };
@@ -149,9 +150,11 @@ impl<'c> Loader<Statements<'c>> {
     /// Updates prices, words and views once, because derived rows depend on them.
     fn refresh(&mut self) -> Result<()> {
         if !self.commit.is_refreshed {
-            let is_stale = refresh::refresh(self.store.connection)?;
-            self.commit.is_stale = is_stale && !self.commit.begins_empty;
-            if self.commit.is_stale {
+            let stale = refresh::refresh(self.store.connection)?;
+            if !self.commit.begins_empty {
+                self.commit.stale = stale;
+            }
+            if self.commit.stale == Stale::Everything {
                 self.store.connection.execute_batch(sql::TOUCH_ALL)?;
             }
             self.commit.is_refreshed = true;
@@ -173,6 +176,10 @@ impl<'c> Loader<Statements<'c>> {
         match shared {
             None => {
                 self.derive_groups(&derive::REST)?;
+                if self.commit.stale == Stale::Rollups {
+                    connection.execute_batch(sql::TOUCH_ALL)?;
+                    self.commit.stale = Stale::Nothing;
+                }
                 self.derive_group(derive::ROLLUPS, Vec::new())?;
             }
             Some((path, pipeline)) => {
