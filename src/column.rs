@@ -212,9 +212,9 @@ impl Kind {
     pub fn weight(self, width: usize) -> u32 {
         match self {
             Kind::Name if width > 16 => 5,
-            Kind::Time | Kind::Date | Kind::Weekday => 9,
+            // Without its id a session cannot be opened.
+            Kind::Time | Kind::Date | Kind::Weekday | Kind::Session => 9,
             Kind::Name | Kind::Path | Kind::Text => 8,
-            Kind::Session => 7,
             Kind::Money | Kind::Price => 6,
             Kind::Share | Kind::Duration(_) => 5,
             Kind::Bar | Kind::Decimal(_) => 4,

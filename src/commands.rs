@@ -68,11 +68,20 @@ pub fn print(text: &str) -> Result<()> {
 
 /// Prints text that may be long: on a terminal in a pager, unless it fits on the screen.
 pub fn page(global: &Global, text: &str) -> Result<()> {
+    page_lines(global, text, false)
+}
+
+/// Prints a table. One that is wider than the terminal is scrolled sideways.
+pub fn page_table(global: &Global, table: &str) -> Result<()> {
+    page_lines(global, table, true)
+}
+
+fn page_lines(global: &Global, text: &str, is_table: bool) -> Result<()> {
     if let Some((width, height)) = terminal::size().filter(|_| !global.no_pager) {
         let widths = || text.lines().map(terminal::shown_width);
+        let is_wide = is_table && widths().any(|line| line > width);
         let line_count: usize = widths().map(|line| line.div_ceil(width).max(1)).sum();
-        let is_wide = widths().any(|line| line > width);
-        if line_count >= height && pager::show(text, is_wide)? {
+        if (is_wide || line_count >= height) && pager::show(text, is_wide)? {
             return Ok(());
         }
     }

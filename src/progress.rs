@@ -71,6 +71,7 @@ fn left(state: &ProgressState, out: &mut dyn Write) {
     let seconds = state.eta().as_secs();
     let left = match seconds {
         0 => String::new(),
+        1..10 => format!("{seconds} s left"),
         _ => format!("{} left", duration(seconds as f64 * 1000.0)),
     };
     let _ = write!(out, "{left:>14}");

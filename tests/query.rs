@@ -39,6 +39,9 @@ fn questions_are_listed_by_group_with_titles_and_defaults() {
 #[test]
 fn questions_that_are_commands_have_totals_and_filters() {
     let sandbox = demo();
+    // What `show` needs is there, however narrow.
+    let sessions = sandbox.ok(&["sessions", "--width", "80"]);
+    assert!(sessions.contains(" 5e550043\n"), "{sessions}");
     for (name, question) in [
         ("daily", "daily"),
         ("weekly", "weekly"),

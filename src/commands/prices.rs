@@ -1,6 +1,6 @@
 //! `cc-etl prices`: lists and imports model prices.
 
-use super::{database_path, page, page_rows, print, warn};
+use super::{database_path, page_rows, page_table, print, warn};
 use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
 use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
     };
     let table = table::draw(&prices, &options);
     let note = "USD per million tokens; --format csv prints all columns, to edit and import";
-    page(global, &format!("{table}\n{note}"))
+    page_table(global, &format!("{table}\n{note}"))
 }
 
 /// Larger than any real price file.

@@ -1,6 +1,6 @@
 //! `cc-etl query`: runs a question, or SQL from the user. `cc-etl daily` and its like ask the question of their name.
 
-use super::{data_folder, database_path, page, page_rows, print, warn};
+use super::{data_folder, database_path, page, page_rows, page_table, print, warn};
 use crate::cli::{Global, OutputArguments, QueryArguments, QuestionArguments};
 use crate::database;
 use crate::error::{Error, Result};
@@ -124,7 +124,7 @@ impl Request<'_> {
                     Some(sql) => Some(run(&sql, None)?.0),
                     None => None,
                 };
-                page(global, &self.table(global, &rows, totals.as_ref(), &zone))?;
+                page_table(global, &self.table(global, &rows, totals.as_ref(), &zone))?;
             }
             _ => page_rows(global, &rows, format, self.csv_raw)?,
         }
@@ -302,7 +302,7 @@ fn print_list(global: &Global, output: &OutputArguments, questions: &[Question])
         ..table::Options::default()
     };
     match output.format() {
-        Format::Table => page(global, &table::draw(&rows, &options)),
+        Format::Table => page_table(global, &table::draw(&rows, &options)),
         format => page_rows(global, &rows, format, false),
     }
 }
