@@ -1362,3 +1362,48 @@ fn a_project_is_known_by_the_working_directory_and_never_decoded() {
         assert_eq!(sandbox.query("select path, name from projects"), [expected]);
     }
 }
+fn a_file_that_an_agent_wrote_is_new_if_the_text_of_the_result_says_so() {
+    let write = |number: i64| {
+        let id = format!("toolu_{number}");
+        let input = json!({"file_path": format!("/w/{number}"), "content": "one\ntwo\nthree\n"});
+        call(&format!("c{number}"), &id, "Write", input)
+    };
+    let result = |number: i64, text: &str, given: Value| {
+        answer(
+            &format!("r{number}"),
+            &format!("toolu_{number}"),
+            json!(text),
+            given,
+        )
+    };
+    let created = "File created successfully at: /w/1 (file state is current in your context)";
+    let sandbox = session(&[
+        write(1),
+        result(1, created, json!({})),
+        write(2),
+        result(2, "The file /w/2 has been updated successfully.", json!({})),
+        // A text that quotes the sentence, and a structured result, which wins.
+        write(3),
+        result(3, "note: File created successfully at: /w/3", json!({})),
+        write(4),
+        result(
+            4,
+            created,
+            json!({"toolUseResult": {"type": "update", "filePath": "/w/4", "structuredPatch":
+            [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}]}}),
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query(
+            "select file_path, kind, lines_added, lines_removed, line_count_source from file_changes order by 1"
+        ),
+        [
+            "/w/1|create|3|0|input",
+            "/w/2|update|NULL|NULL|NULL",
+            "/w/3|update|NULL|NULL|NULL",
+            "/w/4|update|1|1|patch"
+        ]
+    );
+}
+
+#[test]

@@ -193,6 +193,19 @@ fn file_change<'a>(call: &Request<'a>, result: &Outcome<'a>) -> Option<FileChang
         ..FileChange::default()
     };
     Some(match result.change_kind {
+        // The result has only its text: the input has the content.
+        Some("create") if result.lines_added.is_none() => FileChange {
+            kind: "create".into(),
+            lines_added: call.lines_added,
+            lines_removed: call.lines_added.map(|_| 0),
+            line_count_source: call.lines_added.map(|_| "input".into()),
+            ..change
+        },
+        // What Write replaced is unknown.
+        None if called_kind == "update" => FileChange {
+            kind: called_kind.into(),
+            ..change
+        },
         Some(kind) => FileChange {
             kind: kind.into(),
             lines_added: result.lines_added,

@@ -61,6 +61,10 @@ fn complete_result<'a>(
         "ok" => returned.change(),
         _ => None,
     };
+    // The files of agents have no structured results.
+    let is_created = outcome.name == "ok"
+        && change.is_none()
+        && content.starts_with("File created successfully at: ");
     let path = returned
         .text("persistedOutputPath")
         .or_else(|| persisted_path(content).map(Cow::Borrowed));
@@ -77,6 +81,9 @@ fn complete_result<'a>(
     result.denial_reason = outcome.denial_reason.map(Into::into);
     result.reply = returned.reply().map(Into::into);
     result.exit_code = outcome.exit_code;
+    if is_created {
+        result.change_kind = Some("create");
+    }
     if let Some(change) = change {
         result.change_kind = Some(change.kind);
         result.changed_path = Some(change.path);
