@@ -318,9 +318,7 @@ impl<S: Store> Loader<S> {
             self.load_history_prompt(prompt)?;
         }
         for document in rows.documents.drain(..) {
-            if let Some(session_id) = document.described_session() {
-                self.deferred.touch_known_session(Some(session_id));
-            }
+            self.deferred.touch_session(document.session_id());
             document.insert(file_id, &mut self.store)?;
         }
         for line in &mut rows.rejected_lines {
@@ -374,8 +372,7 @@ impl<S: Store> Loader<S> {
         self.counts.events += 1;
         let prompt = &mut rows.prompt;
         prompt.history_prompt_id = self.keys.history_prompt;
-        self.deferred
-            .touch_known_session(prompt.session_id.as_deref());
+        self.deferred.touch_session(prompt.session_id.as_deref());
         self.store.insert(prompt)?;
         for pasted in &mut rows.pasted_contents {
             pasted.history_prompt_id = self.keys.history_prompt;

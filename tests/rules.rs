@@ -333,6 +333,88 @@ fn the_last_title_wins_and_the_persons_over_the_models() {
 }
 
 #[test]
+fn a_session_is_called_by_what_the_person_said_first_and_not_by_a_command() {
+    let command = |uuid: &str, name: &str, arguments: &str| {
+        let text = format!(
+            "<command-name>{name}</command-name>\n<command-message>{name}</command-message>\n<command-args>{arguments}</command-args>"
+        );
+        user(uuid, &text, at("10:00:00"))
+    };
+    let output = |uuid: &str, parent: &str| {
+        user(
+            uuid,
+            "<local-command-stdout>Set.</local-command-stdout>",
+            json!({"parentUuid": parent, "timestamp": "2026-01-10T10:00:01.000Z"}),
+        )
+    };
+    let said = user("z", "\n \tfix the test\r\nplease", at("10:05:00"));
+    let title = |lines: &[Value]| session(lines).query("select title from sessions").remove(0);
+    assert_eq!(
+        title(&[command("a", "/clear", ""), said.clone()]),
+        "fix the test"
+    );
+    assert_eq!(
+        title(&[command("a", "/review", ""), said.clone()]),
+        "fix the test"
+    );
+    // Commands that Claude does not answer.
+    assert_eq!(
+        title(&[
+            command("a", "/model", "opus"),
+            output("b", "a"),
+            said.clone()
+        ]),
+        "fix the test"
+    );
+    // Arguments are the person's words.
+    assert_eq!(
+        title(&[command("a", "/review", "the cart"), said]),
+        "/review the cart"
+    );
+    assert_eq!(
+        title(&[command("a", "/clear", "")]),
+        "session 5e550001 (/clear)"
+    );
+    assert_eq!(
+        title(&[user("a", "/home/w/x is wrong", json!({}))]),
+        "/home/w/x is wrong"
+    );
+    let plan = json!({"planContent": "# Cut the cart"});
+    assert_eq!(
+        title(&[user(
+            "a",
+            "Implement the following plan:\n\n# Cut the cart\n\nFirst",
+            plan
+        )]),
+        "Cut the cart"
+    );
+}
+
+#[test]
+fn a_session_whose_transcript_is_gone_is_called_by_its_history() {
+    let sandbox = Sandbox::new();
+    let typed = |display: &str, ms: i64| json!({"display": display, "timestamp": 1_768_039_200_000i64 + ms, "project": "/w", "sessionId": S1});
+    let lines = [
+        typed("/clear", 0),
+        typed(" ", 1),
+        typed("count the teas", 2),
+        typed("and the cups", 3),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    sandbox.write("history.jsonl", lines);
+    sandbox.write(
+        &agent_file("a1234567"),
+        format!("{}\n", agents_prompt("a1234567")),
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select title, first_prompt from session_overview"),
+        ["count the teas|count the teas"]
+    );
+}
+
+#[test]
 fn a_compaction_knows_the_message_before_it_and_its_summary() {
     let boundary = record(
         "b",
@@ -587,6 +669,251 @@ fn parents_that_go_round_in_a_circle_harm_nothing() {
         sandbox.query("select agent_id from agent_tree order by 1"),
         ["aaaaaa1", "aaaaaa2"]
     );
+}
+
+#[test]
+fn an_agent_without_a_line_has_a_row_if_something_names_it() {
+    let known_by_result = answer(
+        "r1",
+        "toolu_1",
+        json!("done"),
+        json!({"toolUseResult": {"agentId": "a1111111", "content": [], "totalTokens": 5}}),
+    );
+    let known_by_progress = record(
+        "p1",
+        None,
+        json!({"type": "progress", "parentToolUseID": "toolu_2",
+        "data": {"type": "agent_progress", "agentId": "a2222222", "message": {"uuid": "e1", "type": "assistant",
+            "message": {"id": "msg_e", "model": "claude-sonnet-4-5", "usage": {"input_tokens": 1, "output_tokens": 2}}}}}),
+    );
+    let notice = |uuid: &str, task: &str, call: &str| {
+        let text = format!(
+            "<task-notification>\n<task-id>{task}</task-id>\n<tool-use-id>{call}</tool-use-id>\n<status>completed</status>\n</task-notification>"
+        );
+        user(
+            uuid,
+            &text,
+            json!({"origin": {"kind": "task-notification"}}),
+        )
+    };
+    let quoted = answer(
+        "r4",
+        "toolu_4",
+        json!("agentId: a9999999 (in a log)"),
+        json!({}),
+    );
+    let sandbox = Sandbox::new();
+    let lines = [
+        spawn("toolu_1"),
+        known_by_result,
+        call("c2", "toolu_2", "Task", json!({"prompt": "count"})),
+        known_by_progress,
+        call("c3", "toolu_3", "Agent", json!({"prompt": "sleep"})),
+        notice("n3", "a3333333", "toolu_3"),
+        // Neither is an agent: a command that a notice tells of, and an id in the output of a command.
+        call("c4", "toolu_4", "Bash", json!({"command": "cat log"})),
+        quoted,
+        notice("n4", "b4444444", "toolu_4"),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    sandbox.write(&file(S1), lines);
+    sandbox.write(
+        &agent_file("a5555555").replace(".jsonl", ".meta.json"),
+        r#"{"agentType":"Plan"}"#,
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query(
+            "select agent_id, layout, link_method, status, status_source from agents order by 1"
+        ),
+        [
+            "a1111111|NULL|result|completed|result",
+            "a2222222|NULL|progress|NULL|NULL",
+            "a3333333|NULL|notification|completed|notification",
+            "a5555555|NULL|none|NULL|NULL"
+        ]
+    );
+    sandbox.write(
+        &agent_file("a1111111"),
+        format!("{}\n", agents_prompt("a1111111")),
+    );
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select layout from agents where agent_id = 'a1111111'"),
+        ["nested"]
+    );
+}
+
+#[test]
+fn an_agent_that_returned_is_completed_and_one_that_was_launched_is_not() {
+    let status = |text: &str, given: Value| {
+        let sandbox = imported(&[
+            (
+                &file(S1),
+                &[
+                    spawn("toolu_1"),
+                    answer("r1", "toolu_1", json!(text), given),
+                ],
+            ),
+            (&agent_file("a1234567"), &[agents_prompt("a1234567")]),
+        ]);
+        sandbox.query("select status from agents").remove(0)
+    };
+    let returned =
+        json!({"toolUseResult": {"content": [{"type": "text", "text": "3"}], "totalTokens": 5}});
+    assert_eq!(status("There are 3.", returned), "completed");
+    assert_eq!(status("There are 3.", json!({})), "completed");
+    assert_eq!(
+        status(
+            "Async agent launched successfully.\nagentId: a1234567",
+            json!({})
+        ),
+        "NULL"
+    );
+    assert_eq!(
+        status(
+            "Async agent launched successfully.",
+            json!({"toolUseResult": {"isAsync": true, "status": "async_launched", "agentId": "a1234567"}})
+        ),
+        "NULL"
+    );
+    assert_eq!(status("Spawned successfully.\nname: x", json!({})), "NULL");
+}
+
+// --- hooks
+
+fn hook_progress(uuid: &str, run: &str, event: &str, command: &str) -> Value {
+    record(
+        uuid,
+        None,
+        json!({"type": "progress", "toolUseID": run, "parentToolUseID": run,
+        "data": {"type": "hook_progress", "hookEvent": event, "hookName": event, "command": command}}),
+    )
+}
+
+#[test]
+fn a_hook_that_two_kinds_of_records_tell_of_ran_once() {
+    let summary = record(
+        "s1",
+        None,
+        json!({"type": "system", "subtype": "stop_hook_summary", "toolUseID": "run-1", "hookCount": 2,
+        "hookInfos": [{"command": "notify", "durationMs": 40}, {"command": "lint"}], "preventedContinuation": false}),
+    );
+    let success = record(
+        "a1",
+        None,
+        json!({"type": "attachment", "attachment": {"type": "hook_success", "hookEvent": "PostToolUse",
+        "hookName": "PostToolUse:Edit", "command": "format", "toolUseID": "toolu_1", "durationMs": 7}, "toolUseID": "toolu_1"}),
+    );
+    let sandbox = session(&[
+        hook_progress("p1", "run-1", "Stop", "notify"),
+        hook_progress("p2", "run-1", "Stop", "lint"),
+        summary,
+        // Another run, which no summary tells of.
+        hook_progress("p3", "run-2", "Stop", "lint"),
+        // The same command is set up twice for this event.
+        hook_progress("p4", "toolu_1", "PreToolUse", "format"),
+        hook_progress("p5", "toolu_1", "PreToolUse", "format"),
+        hook_progress("p6", "toolu_1", "PostToolUse", "format"),
+        success,
+    ]);
+    assert_eq!(
+        sandbox.query(
+            "select hook_event, command, run_count, max_duration_ms from hook_stats order by 1, 2"
+        ),
+        [
+            "PostToolUse|format|1|7",
+            "PreToolUse|format|2|NULL",
+            "Stop|lint|2|NULL",
+            "Stop|notify|1|40"
+        ]
+    );
+}
+
+// --- references
+
+#[test]
+fn a_reference_is_resolved_whatever_arrives_first() {
+    let about = record(
+        "p1",
+        None,
+        json!({"type": "progress", "toolUseID": "toolu_1", "parentToolUseID": "toolu_1",
+        "data": {"type": "bash_progress", "output": "x"}}),
+    );
+    let hook = hook_progress("p2", "run-1", "Stop", "lint");
+    let done = answer(
+        "r1",
+        "toolu_1",
+        json!("done"),
+        json!({"toolUseResult": {"agentId": "a1234567", "status": "completed"}}),
+    );
+    let first = format!("{about}\n{hook}\n{done}\n");
+    let later = format!("{}\n", spawn("toolu_1"));
+    let session_of_history = json!({"display": "hi", "timestamp": 1_700_000_000_000i64, "project": "/w", "sessionId": S2});
+    let found = |sandbox: &Sandbox| {
+        sandbox.check();
+        sandbox.query("select source_tool_use_id, tool_use_id from messages where source_tool_use_id is not null union all select source_tool_use_id, tool_use_id from agent_links")
+    };
+    let sandbox = Sandbox::new();
+    sandbox.write("projects/-w/one.jsonl", &first);
+    sandbox.sync();
+    assert_eq!(
+        found(&sandbox),
+        ["toolu_1|NULL", "run-1|NULL", "toolu_1|NULL"]
+    );
+    sandbox.write("projects/-w/two.jsonl", &later);
+    sandbox.write("history.jsonl", format!("{session_of_history}\n"));
+    sandbox.sync();
+    assert_eq!(
+        found(&sandbox),
+        ["toolu_1|toolu_1", "run-1|NULL", "toolu_1|toolu_1"]
+    );
+    let together = Sandbox::new();
+    together.write("projects/-w/one.jsonl", &first);
+    together.write("projects/-w/two.jsonl", &later);
+    together.write("history.jsonl", format!("{session_of_history}\n"));
+    together.sync();
+    assert_eq!(together.hash(), sandbox.hash());
+}
+
+#[test]
+fn an_empty_session_has_a_row_and_is_in_no_view() {
+    let mut synthetic = response("b", "m", 0, json!({"sessionId": S2}));
+    synthetic["message"]["model"] = json!("<synthetic>");
+    let sandbox = Sandbox::new();
+    sandbox.write(&file(S1), format!("{}\n", user("a", "hello", json!({}))));
+    sandbox.write(&file(S2), format!("{synthetic}\n"));
+    sandbox.write(
+        "todos/other-agent-other.json",
+        r#"[{"content":"x","status":"pending"}]"#,
+    );
+    sandbox.write(
+        "projects/-w/folder/subagents/agent-a1234567.meta.json",
+        r#"{"agentType":"Explore"}"#,
+    );
+    sandbox.write("projects/-w/large/tool-results/toolu_9.txt", "output");
+    sandbox.write(
+        "projects/-w/flow/workflows/wf_1.json",
+        r#"{"runId":"wf_1"}"#,
+    );
+    sandbox.write(
+        "projects/-w/sessions-index.json",
+        r#"{"version":1,"entries":[{"sessionId":"indexed","summary":"x"}]}"#,
+    );
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox.query("select session_id from sessions where is_empty order by 1"),
+        [S2, "flow", "folder", "indexed", "large", "other"]
+    );
+    for view in ["session_overview", "session_activity", "bi_sessions"] {
+        assert_eq!(
+            sandbox.query(&format!("select session_id from {view}")),
+            [S1],
+            "{view}"
+        );
+    }
 }
 
 #[test]
@@ -1272,6 +1599,51 @@ fn a_failed_edit_changed_nothing_and_an_agents_edit_is_told_by_its_input() {
 }
 
 #[test]
+fn a_file_that_an_agent_wrote_is_new_if_the_text_of_the_result_says_so() {
+    let write = |number: i64| {
+        let id = format!("toolu_{number}");
+        let input = json!({"file_path": format!("/w/{number}"), "content": "one\ntwo\nthree\n"});
+        call(&format!("c{number}"), &id, "Write", input)
+    };
+    let result = |number: i64, text: &str, given: Value| {
+        answer(
+            &format!("r{number}"),
+            &format!("toolu_{number}"),
+            json!(text),
+            given,
+        )
+    };
+    let created = "File created successfully at: /w/1 (file state is current in your context)";
+    let sandbox = session(&[
+        write(1),
+        result(1, created, json!({})),
+        write(2),
+        result(2, "The file /w/2 has been updated successfully.", json!({})),
+        // A text that quotes the sentence, and a structured result, which wins.
+        write(3),
+        result(3, "note: File created successfully at: /w/3", json!({})),
+        write(4),
+        result(
+            4,
+            created,
+            json!({"toolUseResult": {"type": "update", "filePath": "/w/4", "structuredPatch":
+            [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}]}}),
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query(
+            "select file_path, kind, lines_added, lines_removed, line_count_source from file_changes order by 1"
+        ),
+        [
+            "/w/1|create|3|0|input",
+            "/w/2|update|NULL|NULL|NULL",
+            "/w/3|update|NULL|NULL|NULL",
+            "/w/4|update|1|1|patch"
+        ]
+    );
+}
+
+#[test]
 fn a_call_without_an_answer_is_pending() {
     let sandbox = session(&[call("c1", "toolu_1", "Bash", json!({"command": "ls"}))]);
     assert_eq!(
@@ -1362,48 +1734,3 @@ fn a_project_is_known_by_the_working_directory_and_never_decoded() {
         assert_eq!(sandbox.query("select path, name from projects"), [expected]);
     }
 }
-fn a_file_that_an_agent_wrote_is_new_if_the_text_of_the_result_says_so() {
-    let write = |number: i64| {
-        let id = format!("toolu_{number}");
-        let input = json!({"file_path": format!("/w/{number}"), "content": "one\ntwo\nthree\n"});
-        call(&format!("c{number}"), &id, "Write", input)
-    };
-    let result = |number: i64, text: &str, given: Value| {
-        answer(
-            &format!("r{number}"),
-            &format!("toolu_{number}"),
-            json!(text),
-            given,
-        )
-    };
-    let created = "File created successfully at: /w/1 (file state is current in your context)";
-    let sandbox = session(&[
-        write(1),
-        result(1, created, json!({})),
-        write(2),
-        result(2, "The file /w/2 has been updated successfully.", json!({})),
-        // A text that quotes the sentence, and a structured result, which wins.
-        write(3),
-        result(3, "note: File created successfully at: /w/3", json!({})),
-        write(4),
-        result(
-            4,
-            created,
-            json!({"toolUseResult": {"type": "update", "filePath": "/w/4", "structuredPatch":
-            [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}]}}),
-        ),
-    ]);
-    assert_eq!(
-        sandbox.query(
-            "select file_path, kind, lines_added, lines_removed, line_count_source from file_changes order by 1"
-        ),
-        [
-            "/w/1|create|3|0|input",
-            "/w/2|update|NULL|NULL|NULL",
-            "/w/3|update|NULL|NULL|NULL",
-            "/w/4|update|1|1|patch"
-        ]
-    );
-}
-
-#[test]

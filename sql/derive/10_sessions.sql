@@ -1,7 +1,7 @@
 -- In all these scripts `cross join` fixes the join order: the touched keys come first and find the other rows through
 -- indexes. Without it SQLite may scan a whole table for a sync of a few lines.
 
--- Every session named in a line has a row.
+-- Every session named in a line or a file has a row.
 insert or ignore into sessions (session_id)
 select session_id
 from touched_sessions;
@@ -68,7 +68,7 @@ cross join agents on agents.spawned_by_tool_use_id = changed_calls.tool_use_id
 union
 select agent_links.session_id
 from changed_calls
-cross join agent_links using (tool_use_id)
+cross join agent_links on agent_links.source_tool_use_id = changed_calls.tool_use_id
 union
 select agents.session_id
 from changed_calls
@@ -91,5 +91,3 @@ where messages.parent_message_id is null
     and messages.parent_uuid is not null
     and messages.session_id is not null
     and exists (select 1 from messages as parent where parent.uuid = messages.parent_uuid);
-
-drop table changed_calls;

@@ -1,3 +1,32 @@
+-- Agents without a line have a row too. Results, progress records and meta.json files name agents only. The text of a result
+-- can quote anything, and a background task may be a command, so these count only for calls that spawn agents.
+create temp table named_agents as
+select agent_links.session_id, agent_links.agent_id
+from touched_sessions
+cross join agent_links using (session_id)
+left join tool_uses using (tool_use_id)
+where agent_links.method in ('result', 'progress') or tool_uses.name in ('Task', 'Agent')
+union
+select agent_metas.session_id, agent_metas.agent_id
+from touched_sessions
+cross join agent_metas using (session_id)
+cross join files using (file_id)
+where files.is_current = 1;
+
+insert into agents (session_id, agent_id, link_method, link_confidence)
+select session_id, agent_id, 'none', 'none'
+from named_agents
+where true
+on conflict (session_id, agent_id) do nothing;
+
+-- Nothing may name an agent any more after another line replaced the call.
+delete from agents
+where layout is null
+    and session_id in (select session_id from touched_sessions)
+    and (session_id, agent_id) not in (select session_id, agent_id from named_agents)
+    and not exists (select 1 from messages where messages.agent_run_id = agents.agent_run_id)
+    and not exists (select 1 from usage_lines where usage_lines.agent_run_id = agents.agent_run_id);
+
 -- Find the call that spawned an agent. The first method that names a call wins.
 create temp table linked_agents as
 select agents.agent_run_id, agents.session_id, agents.agent_id, agents.layout, agents.workflow_id
@@ -274,10 +303,18 @@ select
     (
         select
             case
-                -- Other values mean that the agent was launched, not that it ended.
-                when tool_results.outcome = 'ok' and json_extract(tool_results.details_json, '$.status') = 'completed'
-                    then 'completed'
                 when tool_results.outcome not in ('ok', 'backgrounded') then tool_results.outcome
+                -- Versions 1.0.x record no status, and the files of agents no structured results.
+                when tool_results.outcome = 'ok'
+                    and coalesce(
+                        json_extract(tool_results.details_json, '$.status'),
+                        case
+                            when tool_uses.name in ('Task', 'Agent')
+                                and tool_results.content not like 'Spawned successfully.%'
+                                then 'completed'
+                        end
+                    ) = 'completed' -- other values mean that the agent was launched, not that it ended
+                    then 'completed'
             end
         from tool_uses
         join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
@@ -327,3 +364,4 @@ drop table agent_prompts;
 drop table agent_calls;
 drop table noted_agents;
 drop table linked_agents;
+drop table named_agents;

@@ -82,6 +82,91 @@ from (
 )
 where place = 1;
 
+-- The first prompt: text, or a command with arguments that Claude answers. Local commands have an output instead.
+create temp table first_prompts as
+with found as (
+    select
+        touched_sessions.session_id,
+        (
+            select messages.message_id
+            from messages indexed by messages_by_prompt
+            where messages.session_id = touched_sessions.session_id
+                and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_turn_start)
+                and messages.agent_run_id is null
+                and (
+                    messages.prompt_kind <> 'slash_command'
+                    or (
+                        messages.type = 'user'
+                        and messages.command_arguments is not null
+                        and not exists (
+                            select 1
+                            from messages as output
+                            where output.parent_message_id = messages.message_id
+                                and output.session_id = messages.session_id
+                                and output.machine_kind = 'command_output'
+                        )
+                    )
+                )
+                and (
+                    messages.prompt_text is not null
+                    or exists (
+                        select 1
+                        from content_blocks
+                        where content_blocks.message_id = messages.message_id
+                            and content_blocks.type = 'text'
+                            and content_blocks.part_number = 0
+                            and content_blocks.text is not null
+                    )
+                )
+            order by messages.sent_at, messages.uuid
+            limit 1
+        ) as said_message_id
+    from touched_sessions
+)
+
+select
+    found.session_id,
+    (select _message_texts.text from _message_texts where _message_texts.message_id = found.said_message_id) as said,
+    -- For a session whose transcript was deleted.
+    case when not exists (
+        select 1
+        from messages
+        where messages.session_id = found.session_id and messages.agent_run_id is null
+    ) then (
+        select substr(history_prompts.display, 1, (select text_characters from _limits))
+        from history_prompts
+        where history_prompts.session_id = found.session_id
+            and history_prompts.display not like '/%'
+            and trim(substr(history_prompts.display, 1, 1000), ' ' || char(9) || char(10) || char(13)) <> ''
+        order by history_prompts.prompted_at, history_prompts.display
+        limit 1
+    ) end as remembered,
+    case when found.said_message_id is null then (
+        select substr(_message_texts.text, instr(_message_texts.text, char(10) || '# ') + 3)
+        from messages indexed by messages_by_prompt
+        cross join _message_texts using (message_id)
+        where messages.session_id = found.session_id
+            and messages.prompt_kind = 'machine'
+            and messages.machine_kind = 'plan_handoff'
+            and messages.agent_run_id is null
+            and instr(_message_texts.text, char(10) || '# ') > 0
+        order by messages.sent_at, messages.uuid
+        limit 1
+    ) end as plan,
+    case when found.said_message_id is null then (
+        select messages.prompt_text
+        from messages indexed by messages_by_prompt
+        where messages.session_id = found.session_id
+            and messages.prompt_kind in ('slash_command', 'bash_command')
+            and messages.agent_run_id is null
+            and messages.prompt_text is not null
+        order by messages.sent_at, messages.uuid
+        limit 1
+    ) end as command
+from found;
+
+create unique index temp.first_prompts_by_session on first_prompts (session_id);
+
 -- If a session has no value yet and no new or changed message has one, its messages are not read. The loader records which
 -- values new messages have; this does it for messages that changed after loading.
 update touched_sessions
@@ -211,31 +296,7 @@ set
             limit 1
         )
     ),
-    first_prompt = (
-        select _message_texts.text
-        from _message_texts
-        where _message_texts.message_id = (
-            select messages.message_id
-            from messages indexed by messages_by_prompt
-            where messages.session_id = sessions.session_id
-                and messages.prompt_kind in (select prompt_kind from prompt_kinds where is_prompt)
-                and messages.prompt_kind <> 'memory_note'
-                and messages.agent_run_id is null
-                and (
-                    messages.prompt_text is not null
-                    or exists (
-                        select 1
-                        from content_blocks
-                        where content_blocks.message_id = messages.message_id
-                            and content_blocks.type = 'text'
-                            and content_blocks.part_number = 0
-                            and content_blocks.text is not null
-                    )
-                )
-            order by messages.sent_at, messages.uuid
-            limit 1
-        )
-    ),
+    first_prompt = coalesce(first_prompts.said, first_prompts.remembered, first_prompts.command),
     forked_from_session_id = (
         select target.session_id
         from (
@@ -311,17 +372,37 @@ from touched_sessions
 left join event_values using (session_id)
 left join session_summaries using (session_id)
 left join hints using (session_id)
+left join first_prompts using (session_id)
 where sessions.session_id = touched_sessions.session_id;
 
--- A session without a title is named after the first line of its first prompt.
+-- A session without a title is named after the first line of its first prompt, else after the plan it carries out. A slash
+-- command alone is no title.
 update sessions
 set title = coalesce(
-    custom_title, ai_title, summary,
-    nullif(substr(trim(first_prompt), 1, min(instr(trim(first_prompt) || char(10), char(10)) - 1, 120)), ''),
-    'session ' || substr(session_id, 1, 8)
+    sessions.custom_title, sessions.ai_title, sessions.summary,
+    nullif(rtrim(substr(told.text, 1, min(instr(told.text || char(10), char(10)) - 1, 120)), ' ' || char(13)), ''),
+    'session ' || substr(sessions.session_id, 1, 8) || coalesce(' (' || substr(first_prompts.command, 1, 60) || ')', '')
 )
+from (
+    select
+        session_id,
+        trim(coalesce(said, remembered, plan), ' ' || char(9) || char(10) || char(13)) as text
+    from first_prompts
+) as told
+join first_prompts using (session_id)
+where sessions.session_id = told.session_id;
+
+-- A session whose lines are all copies has responses, but no messages.
+update sessions
+set is_empty = not exists (
+        select 1
+        from messages
+        where messages.session_id = sessions.session_id and messages.model is not '<synthetic>'
+    )
+    and not exists (select 1 from api_responses where api_responses.session_id = sessions.session_id)
 where session_id in (select session_id from touched_sessions);
 
+drop table first_prompts;
 drop table hints;
 drop table session_summaries;
 drop table event_values;

@@ -9,7 +9,8 @@ values (?1, ?2, ?3, ?4, ?5, 'none', 'none')
 on conflict (session_id, agent_id) do update
 set
     layout = case
-        when instr('inline flat nested workflow', excluded.layout) > instr('inline flat nested workflow', layout)
+        when instr('inline flat nested workflow', coalesce(excluded.layout, '-'))
+            > instr('inline flat nested workflow', coalesce(layout, '-'))
             then excluded.layout
         else layout
     end,

@@ -1,9 +1,9 @@
 -- name: find_sessions
--- The sessions whose id begins with ?1; without any, those whose title contains it, the latest first.
+-- The sessions whose id begins with ?1; without any, those whose title contains it, the latest first. Empty ones are omitted.
 with by_id as (
     select session_id, title, started_at
     from sessions
-    where substr(session_id, 1, length(?1)) = ?1
+    where substr(session_id, 1, length(?1)) = ?1 and not is_empty
 )
 
 select session_id, title from by_id
@@ -12,7 +12,7 @@ select session_id, title
 from (
     select session_id, title
     from sessions
-    where not exists (select 1 from by_id)
+    where not exists (select 1 from by_id) and not is_empty
         and instr(lower(title), lower(?1)) > 0
     order by started_at desc
 )

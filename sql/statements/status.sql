@@ -29,7 +29,7 @@ where tables.type = 'table'
 -- name: status
 -- What the database holds, in one row.
 select
-    (select count(*) from sessions) as session_count,
+    (select count(*) from sessions where not is_empty) as session_count,
     (select count(*) from messages) as message_count,
     (select min(sent_at) from messages) as first_at,
     (select max(sent_at) from messages) as last_at,

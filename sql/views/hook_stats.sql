@@ -1,7 +1,9 @@
 create view hook_stats as
 -- One row per hook event and command.
-with runs as (
+with records as (
     select
+        coalesce(source_tool_use_id, uuid) as run_id, -- of all hooks of one event
+        'attachment' as record,
         json_extract(extra_json, '$.attachment.hookEvent') as hook_event,
         coalesce(
             json_extract(extra_json, '$.attachment.command'),
@@ -20,6 +22,8 @@ with runs as (
     union all
     -- Versions 2.1.9 to 2.1.63 record that a hook runs, but not how it ends.
     select
+        coalesce(source_tool_use_id, uuid),
+        'progress',
         json_extract(extra_json, '$.data.hookEvent'),
         json_extract(extra_json, '$.data.command'),
         null, 0, 0, 0,
@@ -28,6 +32,8 @@ with runs as (
     where subtype = 'hook_progress'
     union all
     select
+        coalesce(messages.source_tool_use_id, messages.uuid),
+        'summary',
         'Stop',
         json_extract(hooks.value, '$.command'),
         json_extract(hooks.value, '$.durationMs'),
@@ -39,6 +45,27 @@ with runs as (
     join json_each(messages.extra_json, '$.hookInfos') as hooks
     where messages.subtype = 'stop_hook_summary'
         and hooks.type = 'object'
+),
+
+-- Records of several kinds can describe one run. They have the same id: match the first of each kind, then the second.
+numbered as (
+    select
+        records.*,
+        row_number() over (partition by run_id, hook_event, command, record order by sent_at) as run_number
+    from records
+),
+
+runs as (
+    select
+        hook_event,
+        command,
+        max(duration_ms) as duration_ms,
+        max(is_error) as is_error,
+        max(is_block) as is_block,
+        max(is_cancelled) as is_cancelled,
+        min(sent_at) as sent_at
+    from numbered
+    group by run_id, hook_event, command, run_number
 )
 
 select
@@ -50,7 +77,7 @@ select
     sum(is_cancelled) as cancelled_count,
     cast(avg(duration_ms) as integer) as mean_duration_ms,
     max(duration_ms) as max_duration_ms,
-    cast(sum(cast(duration_ms as real)) as integer) as total_duration_ms, -- summed as real, which does not overflow
+    cast(sum(cast(duration_ms as real)) as integer) as total_duration_ms, -- as real, which does not overflow
     min(sent_at) as first_run_at,
     max(sent_at) as last_run_at
 from runs

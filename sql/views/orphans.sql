@@ -49,7 +49,8 @@ union all
 select
     'transcript of a session', sessions.session_id, sessions.session_id, null, sessions.started_at
 from sessions
-where not exists (select 1 from files where files.session_id = sessions.session_id and files.kind = 'session')
+where not sessions.is_empty
+    and not exists (select 1 from files where files.session_id = sessions.session_id and files.kind = 'session')
 
 union all
 

@@ -1,5 +1,5 @@
 create view session_activity as
--- One row per session, its agents included: counts of prompts, calls and changes. Messages and calls have long rows, so
+-- One row per session that is not empty, its agents included: counts of prompts, calls and changes. Messages and calls have long rows, so
 -- they are counted in indexes and in the BI tables.
 select
     sessions.session_id,
@@ -61,4 +61,5 @@ select
         where _file_change_parts.session_id = sessions.session_id
     ) as lines_removed,
     unixepoch(sessions.ended_at) - unixepoch(sessions.started_at) as duration_s -- from the first to the last message
-from sessions;
+from sessions
+where not sessions.is_empty;

@@ -1,5 +1,5 @@
 create view session_overview as
--- One row per session, its agents included: title, duration, activity and cost.
+-- One row per session that is not empty, its agents included: title, duration, activity and cost.
 select
     sessions.session_id,
     projects.name as project,

@@ -1,6 +1,7 @@
 //! Loads deferred lines, whose uuid or one of whose calls was already loaded. The rules are in `copies.rs` and
 //! `shared_calls.rs`; this module applies them.
 
+use super::calls::WaitingCalls;
 use super::deferred::DeferredLine;
 use super::{Buffers, Loader, copies, shared_calls};
 use crate::archive;
@@ -17,7 +18,7 @@ impl Loader<Statements<'_>> {
         archive: &mut archive::Reader,
     ) -> Result<()> {
         let mut rows = line.read(self.store.connection, archive)?;
-        self.set_keys(&mut rows)?;
+        self.set_keys(&mut rows, &WaitingCalls::default())?;
         match self.store.find(Id::Message(&rows.message.uuid))? {
             Some(message_id) => {
                 rows.message.message_id = message_id;
@@ -64,7 +65,7 @@ impl Loader<Statements<'_>> {
             copies::Winner::Unchanged => Ok(()),
             copies::Winner::New => self.replace_message(*rows),
             copies::Winner::Archived(mut rows) => {
-                self.set_keys(&mut rows)?;
+                self.set_keys(&mut rows, &WaitingCalls::default())?;
                 if rows
                     .usage
                     .take()

@@ -28,7 +28,7 @@ pub struct Deferred {
     pub generations: Vec<i64>,
     /// Sessions named by lines, with the facts of their messages.
     pub sessions: HashMap<String, SessionValues>,
-    /// Sessions to derive again if a line names them.
+    /// Sessions to derive again if they have a row.
     pub known_sessions: HashSet<String>,
     /// The uuids of messages whose session has to be derived again.
     pub messages: Vec<String>,
@@ -99,7 +99,7 @@ impl Deferred {
         }
     }
 
-    /// Marks a session that is derived again only if a line names it, in this run or another.
+    /// Marks a session that is derived again only if it has a row.
     pub fn touch_known_session(&mut self, session_id: Option<&str>) {
         if let Some(session_id) = session_id
             && !self.known_sessions.contains(session_id)

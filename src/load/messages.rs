@@ -1,5 +1,6 @@
 //! Loads messages: keys of the rows they refer to, usage, blocks with calls and results.
 
+use super::calls::WaitingCalls;
 use super::{Buffers, Loader};
 use crate::error::Result;
 use crate::rows::{BlockRows, Message, MessageRows, Text};
@@ -18,7 +19,7 @@ impl<S: Store> Loader<S> {
             self.deferred.defer(&rows.message);
             return Ok(());
         }
-        self.set_keys(rows)?;
+        self.set_keys(rows, &buffers.calls)?;
         self.add_message(rows, buffers)?;
         for block in &mut rows.blocks {
             self.add_block(block, &rows.message, buffers)?;
@@ -42,9 +43,17 @@ impl<S: Store> Loader<S> {
         Ok(self.store.find(Id::Message(&rows.message.uuid))?.is_some())
     }
 
-    /// Sets the keys of a message's agent and of its parents that are loaded.
-    pub(super) fn set_keys(&mut self, rows: &mut MessageRows<'_>) -> Result<()> {
+    /// Sets the keys of a message's agent, and of its parents and its call if they are loaded.
+    pub(super) fn set_keys(
+        &mut self,
+        rows: &mut MessageRows<'_>,
+        calls: &WaitingCalls<'_>,
+    ) -> Result<()> {
         let message = &mut rows.message;
+        if let Some(call) = &message.source_tool_use_id {
+            let is_known = calls.contains(call) || self.store.find(Id::Call(call))?.is_some();
+            message.tool_use_id = is_known.then(|| call.clone());
+        }
         message.parent_message_id = self.message_key(message.parent_uuid.as_deref())?;
         message.logical_parent_message_id =
             self.message_key(message.logical_parent_uuid.as_deref())?;

@@ -7,7 +7,7 @@ pub fn new(agent_id: &str, tool_use_id: &str, method: &'static str) -> AgentLink
     AgentLink {
         session_id: String::new(),
         agent_id: agent_id.to_string(),
-        tool_use_id: tool_use_id.to_string(),
+        source_tool_use_id: tool_use_id.to_string(),
         method,
     }
 }

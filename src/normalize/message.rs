@@ -208,9 +208,9 @@ fn envelope<'a>(
         interrupted_message_id: record.interrupted_message_id.take(),
         tool_denial_kind: record.tool_denial_kind.take(),
         user_feedback: record.user_feedback.take(),
-        tool_use_id: record.tool_use_id.take(),
+        source_tool_use_id: record.tool_use_id.take(),
         parent_tool_use_id: record.parent_tool_use_id.take(),
-        source_tool_use_id: record.source_tool_use_id.take(),
+        cause_tool_use_id: record.source_tool_use_id.take(),
         forked_from_session_id,
         origin_session_id: record.origin_session_id.take(),
         session_kind: record.session_kind.take(),
@@ -328,7 +328,7 @@ pub fn agent<'a>(
     Some(Agent {
         session_id: session_id.cloned()?,
         agent_id: agent_id.filter(|_| is_sub_agent)?,
-        layout: place.layout.name(),
+        layout: Some(place.layout.name()),
         workflow_id: place.workflow_id.as_deref().map(Cow::Borrowed),
     })
 }

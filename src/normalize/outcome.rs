@@ -6,7 +6,8 @@ use super::truncate::truncate_str;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// interrupted, user_rejected, permission_denied, hook_blocked, cancelled, unknown_outcome, timeout, invalid_input,
-    /// error, backgrounded or ok. A call without a result is pfacts; only a view can know that.
+    /// error, backgrounded or ok. A call without a result is pending; only a view can
+    /// know that.
     pub name: &'static str,
     /// Why the person rejected the call.
     pub denial_reason: Option<String>,
@@ -83,6 +84,12 @@ const INVALID: &[&str] = &[
     "String to replace not found in file",
 ];
 
+/// What goes on in the background, in the words of a result without a structured one, as in the files of agents.
+const BACKGROUND: &[&str] = &[
+    "Async agent launched successfully.",
+    "Command running in background with ID: ",
+];
+
 const REASONS: &[&str] = &[
     "To tell you how to proceed, the user said:\n",
     "The user provided the following reason for the rejection:",
@@ -144,7 +151,7 @@ fn name(facts: &ResultFacts<'_>) -> &'static str {
         "invalid_input"
     } else if facts.is_error {
         "error"
-    } else if facts.is_background {
+    } else if facts.is_background || starts(BACKGROUND) {
         "backgrounded"
     } else {
         "ok"

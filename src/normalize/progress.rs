@@ -3,7 +3,6 @@
 use super::extra::{Extra, parse_time};
 use super::message::set_subtype;
 use super::{Entries, agent_link, content, usage};
-use crate::discover::Layout;
 use crate::json::{Opened, Raw, parse_object};
 use crate::record::{Message as ApiMessage, object};
 use crate::rows::{Agent, AgentLink, Message, Usage};
@@ -72,7 +71,7 @@ pub fn progress<'a>(
     usage.agent = data.agent_id.map(|agent_id| Agent {
         session_id: Cow::Borrowed(""),
         agent_id,
-        layout: Layout::Nested.name(),
+        layout: None,
         workflow_id: None,
     });
     Some(usage)

@@ -200,11 +200,19 @@ documents! {
 }
 
 impl Document {
-    /// The session that an index of sessions describes.
-    pub fn described_session(&self) -> Option<&str> {
+    /// The session that the row references.
+    pub fn session_id(&self) -> Option<&str> {
         match self {
             Document::SessionHint(hint) => hint.session_id.as_deref(),
-            _ => None,
+            Document::Todo(todo) => todo.session_id.as_deref(),
+            Document::ToolResultFile(file) => file.session_id.as_deref(),
+            Document::AgentMeta(meta) => Some(&meta.session_id),
+            Document::WorkflowRun(run) => Some(&run.session_id),
+            Document::Paste(_)
+            | Document::Task(_)
+            | Document::Plan(_)
+            | Document::MemoryNote(_)
+            | Document::UsageStatistic(_) => None,
         }
     }
 

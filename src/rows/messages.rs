@@ -46,8 +46,9 @@ tables! {
         "tool_denial_kind" => tool_denial_kind: Option<Text<'a>>,
         "user_feedback" => user_feedback: Option<Text<'a>>,
         "tool_use_id" => tool_use_id: Option<Text<'a>>,
-        "parent_tool_use_id" => parent_tool_use_id: Option<Text<'a>>,
         "source_tool_use_id" => source_tool_use_id: Option<Text<'a>>,
+        "parent_tool_use_id" => parent_tool_use_id: Option<Text<'a>>,
+        "cause_tool_use_id" => cause_tool_use_id: Option<Text<'a>>,
         "forked_from_session_id" => forked_from_session_id: Option<Text<'a>>,
         "origin_session_id" => origin_session_id: Option<Text<'a>>,
         "session_kind" => session_kind: Option<Text<'a>>,
@@ -193,7 +194,7 @@ tables! {
     "agent_links" => AgentLink {
         "session_id" => session_id: String,
         "agent_id" => agent_id: String,
-        "tool_use_id" => tool_use_id: String,
+        "source_tool_use_id" => source_tool_use_id: String,
         "method" => method: &'static str,
     }
 
@@ -242,8 +243,8 @@ pub struct BlockRows<'a> {
 pub struct Agent<'a> {
     pub session_id: Text<'a>,
     pub agent_id: Text<'a>,
-    /// How its transcript is stored: the name of a [`crate::discover::Layout`].
-    pub layout: &'static str,
+    /// How its transcript is stored: the name of a [`crate::discover::Layout`]. `None` if the record is not part of it.
+    pub layout: Option<&'static str>,
     /// The name of its workflow run's folder.
     pub workflow_id: Option<Text<'a>>,
 }
