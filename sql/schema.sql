@@ -77,7 +77,7 @@ create table archive_chunks (
 ) strict;
 
 create table rejected_lines (
-    -- One row per fragment of a line that is not a valid record.
+    -- One row per fragment of a line that is not a valid record, or that a record could not keep.
     rejected_line_id integer primary key,
     file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null, -- from 1
@@ -87,7 +87,7 @@ create table rejected_lines (
         'torn_record', -- starts like a record and is cut or damaged
         'not_json', -- any other invalid JSON
         'not_an_object', -- valid JSON, but not an object
-        'invalid_utf8',
+        'invalid_utf8', -- bytes of a record that are not UTF-8; the record is imported with U+FFFD in their place
         'too_deep', -- nested deeper than SQLite's JSON functions allow
         'incomplete_tail', -- the last line without its end; removed when the rest arrives
         'internal_error' -- cc-etl failed on it; please report it; `cc-etl rebuild` tries again

@@ -12,6 +12,7 @@ use crate::record::{Record, kinds};
 use bumpalo::Bump;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A piece of a line.
 pub enum Piece<'p, 'a> {
@@ -23,12 +24,14 @@ pub enum Piece<'p, 'a> {
         json: &'a str,
         record: &'p mut Record<'a>,
     },
-    /// A whole object whose escapes were repaired, so that it cannot borrow from the line.
+    /// A whole object with repaired escapes or bytes, so that it cannot borrow from the line.
     Repaired {
         /// In the line.
         offset: usize,
         /// Before the repair.
         length: usize,
+        /// From the first to the last byte that is not UTF-8, in the line. The record has U+FFFD instead.
+        invalid: Option<Range<usize>>,
         json: &'p str,
         record: &'p mut Record<'p>,
     },
@@ -50,7 +53,7 @@ pub enum Reason {
     NotJson,
     /// JSON of another type.
     NotAnObject,
-    /// An object with bytes that are not UTF-8.
+    /// Bytes of a record that are not UTF-8, or an object that is invalid without them.
     InvalidUtf8,
     /// An object that is nested deeper than SQLite's JSON functions allow.
     TooDeep,
@@ -107,7 +110,7 @@ fn whole_record<'a>(
 ) -> bool {
     let length = bytes.len();
     let Ok(json) = simdutf8::basic::from_utf8(bytes) else {
-        return false;
+        return lossy_record(bytes, offset, each);
     };
     // A record is large, so it is filled in place and not returned by value.
     let mut record = Record::default();
@@ -129,11 +132,46 @@ fn whole_record<'a>(
         each(Piece::Repaired {
             offset,
             length,
+            invalid: None,
             json: &json,
             record: &mut record,
         });
     }
     is_whole
+}
+
+/// The same for bytes that are not UTF-8. They stay what they are in the archive.
+fn lossy_record<'a>(bytes: &[u8], offset: usize, each: &mut dyn FnMut(Piece<'_, 'a>)) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let json = json::repair_escapes(&text);
+    let mut record = Record::default();
+    let is_whole = fill(&mut record, &json, None);
+    if is_whole {
+        let invalid = invalid_utf8(bytes).map(|range| offset + range.start..offset + range.end);
+        each(Piece::Repaired {
+            offset,
+            length: bytes.len(),
+            invalid,
+            json: &json,
+            record: &mut record,
+        });
+    }
+    is_whole
+}
+
+/// From the first to the last byte that is not UTF-8.
+pub fn invalid_utf8(bytes: &[u8]) -> Option<Range<usize>> {
+    let mut range: Option<Range<usize>> = None;
+    let mut at = 0;
+    for chunk in bytes.utf8_chunks() {
+        at += chunk.valid().len();
+        if !chunk.invalid().is_empty() {
+            let end = at + chunk.invalid().len();
+            range = Some(range.map_or(at, |range| range.start)..end);
+            at = end;
+        }
+    }
+    range
 }
 
 /// Parses a record. Returns whether the JSON is valid, is not nested too deeply and needs no repair.
@@ -412,12 +450,40 @@ mod tests {
         assert_eq!(complete("{\"a\":NaN}"), ["-torn_record {\"a\":NaN}"]);
         assert_eq!(
             complete(b"{\"a\":\"\xff\"}{\"b\":1}"),
-            ["-invalid_utf8 {\"a\":\"\u{fffd}\"}", "+{\"b\":1}"]
+            ["+{\"a\":\"\u{fffd}\"}", "+{\"b\":1}"]
+        );
+        assert_eq!(
+            complete(b"{\"a\":1\xff}{\"b\":1}")[0],
+            "-torn_record {\"a\":1\u{fffd}}{\"b\":1}"
         );
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
         assert_eq!(complete(&deep), [format!("-too_deep {deep}")]);
         let just_not = format!("{{\"a\":{}{}}}", "[".repeat(999), "]".repeat(999));
         assert_eq!(complete(&just_not), [format!("+{just_not}")]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced_and_named() {
+        let named = |line: &'static [u8]| {
+            let mut found = Vec::new();
+            decode(line, true, None, &mut |piece| {
+                if let Piece::Repaired { invalid, json, .. } = piece {
+                    found.push((json.to_string(), invalid.map(|range| &line[range])));
+                }
+            });
+            found
+        };
+        assert_eq!(
+            named(b" {\"a\":\"x\xffyz\xc3\"}"),
+            [(
+                "{\"a\":\"x\u{fffd}yz\u{fffd}\"}".to_string(),
+                Some(&b"\xffyz\xc3"[..])
+            )]
+        );
+        assert_eq!(
+            named(b"{\"a\":\"\\ud83d\"}"),
+            [("{\"a\":\"\\ufffd\"}".to_string(), None)]
+        );
     }
 
     #[test]

@@ -175,9 +175,16 @@ pub fn normalize_line<'a>(
             Piece::Repaired {
                 offset,
                 length,
+                invalid,
                 json,
                 record,
             } => {
+                if let Some(invalid) = invalid {
+                    let (start, raw) = (invalid.start, &line.bytes[invalid]);
+                    let reason = Reason::InvalidUtf8;
+                    rows.rejected_lines
+                        .push(rejected(line, line_number, start, raw, reason));
+                }
                 let mut repaired = Rows::default();
                 let position = position(offset, length);
                 normalize_record(record, json, position, place, &mut repaired);

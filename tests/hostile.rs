@@ -40,11 +40,12 @@ fn hazards() -> Vec<Hazard> {
     let nested =
         br#"{"parentUuid":null,"uuid":"x","type":"user","message":{"role":"user","content":"x"}"#;
     let invalid = [
-        &br#"{"parentUuid":null,"uuid":"bad","text":""#[..],
+        &br#"{"parentUuid":null,"uuid":"bad","type":"user","cwd":""#[..],
         b"\xff\xfe",
         br#""}"#,
     ]
     .concat();
+    let between_keys = b"{\"a\":1\xff}";
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(1200), "]".repeat(1200)).into_bytes();
     let nuls = vec![0; 700];
     vec![
@@ -82,7 +83,13 @@ fn hazards() -> Vec<Hazard> {
         hazard("a NUL escape", text_of("s2", r"a\u0000b"), &["s2"], &[]),
         hazard("line separators", text_of("s3", "a\u{2028}b\u{2029}c\u{85}d"), &["s3"], &[]),
         hazard("an escape sequence", text_of("s4", r"\u001b[31mred"), &["s4"], &[]),
-        hazard("bytes that are not UTF-8", invalid.clone(), &[], &[("invalid_utf8", &invalid)]),
+        hazard("bytes that are not UTF-8", invalid, &["bad"], &[("invalid_utf8", b"\xff\xfe")]),
+        hazard(
+            "bytes that are not UTF-8 between keys",
+            between_keys.to_vec(),
+            &[],
+            &[("torn_record", between_keys)],
+        ),
         hazard("a list", b"[1,2]".to_vec(), &[], &[("not_an_object", b"[1,2]")]),
         hazard("a number", b"17".to_vec(), &[], &[("not_an_object", b"17")]),
         hazard("a comment", b"// a note".to_vec(), &[], &[("not_json", b"// a note")]),

@@ -831,6 +831,69 @@ fn a_hook_that_two_kinds_of_records_tell_of_ran_once() {
     );
 }
 
+// --- bytes
+
+#[test]
+fn a_byte_that_is_not_utf8_costs_no_record() {
+    let sandbox = Sandbox::new();
+    let said = user("a", "caf@ or tea", json!({})).to_string();
+    let line = [said.replace('@', "\u{e9}").into_bytes(), b"\n".to_vec()].concat();
+    // The same letter in Latin-1.
+    let line: Vec<u8> = line
+        .into_iter()
+        .filter(|byte| *byte != 0xc3)
+        .map(|byte| if byte == 0xa9 { 0xe9 } else { byte })
+        .collect();
+    let todo = b"[{\"content\":\"caf\xe9\",\"status\":\"pending\"}]";
+    let path = sandbox.write(&file(S1), &line);
+    sandbox.write(&format!("todos/{S1}.json"), todo);
+    sandbox.sync();
+    sandbox.check();
+    assert_eq!(
+        sandbox
+            .query("select messages.prompt_kind, text from messages join content_blocks using (message_id)"),
+        ["human|caf\u{fffd} or tea"]
+    );
+    assert_eq!(sandbox.query("select content from todos"), ["caf\u{fffd}"]);
+    assert_eq!(
+        sandbox.query("select reason, hex(raw), line_number, byte_offset from rejected_lines order by line_number desc, byte_offset desc"),
+        [
+            format!("invalid_utf8|E9|1|{}", line.iter().position(|byte| *byte == 0xe9).unwrap()),
+            "invalid_utf8|E9|1|16".to_string()
+        ]
+    );
+    // The archive has the byte, and a copy of the message the same text.
+    let copy = String::from_utf8_lossy(&line).replace(S1, S2);
+    sandbox.write(&file(S2), copy);
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select is_different from message_copies"),
+        ["0"]
+    );
+    std::fs::remove_file(path).unwrap();
+    let restored = sandbox.path("restored");
+    sandbox.ok(&["restore", S1, "--out", restored.to_str().unwrap()]);
+    sandbox.ok(&["check", "--deep"]);
+    let found = walk(&restored)
+        .into_iter()
+        .find(|path| path.ends_with(format!("{S1}.jsonl")))
+        .unwrap();
+    assert_eq!(std::fs::read(found).unwrap(), line);
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let inner = paths.map(|path| {
+        if path.is_dir() {
+            walk(&path)
+        } else {
+            vec![path]
+        }
+    });
+    inner.flatten().collect()
+}
+
 // --- references
 
 #[test]

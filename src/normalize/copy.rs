@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The JSON that is stored for a copy: its line, without the content unless that is different from the message's.
 pub fn copy_json(line: &[u8], is_different: bool) -> Option<String> {
-    let text = std::str::from_utf8(line).ok()?;
-    let json = json::repair_escapes(text);
+    let text = String::from_utf8_lossy(line);
+    let json = json::repair_escapes(&text);
     let entries: Entries = parse_object(&json).ok()?;
     let mut copy = Extra::default();
     for (key, value) in &entries.rest {

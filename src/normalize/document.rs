@@ -4,7 +4,7 @@ use super::extra::Extra;
 use super::session_index::{custom_title, session_index};
 use super::statistics::statistics;
 use super::usage_data::{session_facet, session_meta};
-use crate::decode::Reason;
+use crate::decode::{Reason, invalid_utf8};
 use crate::discover::{Kind, Place};
 use crate::json::{self, parse_object};
 use crate::record::object;
@@ -14,7 +14,7 @@ use crate::rows::{
 };
 use crate::timestamp;
 
-/// The rows of a file. A JSON file that cannot be parsed is rejected as a whole.
+/// The rows of a file. A JSON file that cannot be parsed is rejected as a whole. Bytes that are not UTF-8 are U+FFFD in JSON.
 pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'static> {
     let mut rows = Rows::default();
     let text = std::str::from_utf8(bytes).ok();
@@ -47,7 +47,20 @@ pub fn normalize_document(bytes: &[u8], path: &str, place: &Place) -> Rows<'stat
             byte_length: bytes.len() as i64,
             ..ToolResultFile::default()
         })]),
-        _ => text.and_then(|text| json_documents(text.trim_start_matches('\u{feff}'), path, place)),
+        _ => {
+            let json = String::from_utf8_lossy(bytes);
+            let documents = json_documents(json.trim_start_matches('\u{feff}'), path, place);
+            if let Some(invalid) = invalid_utf8(bytes).filter(|_| documents.is_some()) {
+                rows.rejected_lines.push(RejectedLine {
+                    line_number: 0,
+                    byte_offset: invalid.start as i64,
+                    reason: Reason::InvalidUtf8.name(),
+                    raw: bytes[invalid].to_vec(),
+                    ..RejectedLine::default()
+                });
+            }
+            documents
+        }
     };
     match documents {
         Some(documents) => rows.documents = documents,
