@@ -3,6 +3,7 @@
 mod sandbox;
 
 use sandbox::records::*;
+use sandbox::records::{response, session};
 use sandbox::{Sandbox, text};
 use serde_json::{Value, json};
 use std::fs;
@@ -385,6 +386,35 @@ fn parameters_are_bound_and_unknown_ones_refused() {
         text(&unknown.stderr).contains("expensive_sessions"),
         "{}",
         text(&unknown.stderr)
+    );
+}
+
+#[test]
+fn every_code_block_of_a_text_is_shown() {
+    let text = "First:\n```sh\nls -l \\n\n```\nA ```word``` in a line.\n  ````md\n```\ninner\n```\n  ````\nLast:\n```\nopen \"end\"";
+    let mut line = response("a", "m", 5, serde_json::json!({}));
+    line["message"]["content"][0]["text"] = text.into();
+    let sandbox = session(&[line]);
+    let found = sandbox.ok(&["query", "code_in_answers", "--format", "jsonl"]);
+    let blocks: Vec<_> = found
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|row| {
+            (
+                row["block_number"].as_i64().unwrap(),
+                row["language"].to_string(),
+                row["code"].as_str().unwrap().to_string(),
+            )
+        })
+        .collect();
+    let expected = [
+        (1, r#""sh""#, "ls -l \\n"),
+        (2, r#""md""#, "```\ninner\n```"),
+        (3, r#""""#, "open \"end\""),
+    ];
+    assert_eq!(
+        blocks,
+        expected.map(|(number, language, code)| (number, language.to_string(), code.to_string()))
     );
 }
 
