@@ -1708,6 +1708,99 @@ fn a_file_that_an_agent_wrote_is_new_if_the_text_of_the_result_says_so() {
 
 #[test]
 fn a_call_without_an_answer_is_pending() {
+fn a_goal_has_a_description_and_a_sandboxed_command_says_so() {
+    let goal = |id: &str, name: &str| call(id, id, name, json!({"condition": "all tests pass"}));
+    let run = |id: &str, given: Value| {
+        [
+            call(id, id, "Bash", json!({"command": "ls"})),
+            answer(
+                &format!("r{id}"),
+                id,
+                json!("x"),
+                json!({"toolUseResult": given}),
+            ),
+        ]
+    };
+    let mut lines = vec![
+        goal("t1", "ProposeGoal"),
+        goal("t2", "SetGoal"),
+        goal("t3", "mcp__x__wait"),
+    ];
+    lines.extend(run(
+        "t4",
+        json!({"stdout": "x", "keptInSandboxByCheck": true}),
+    ));
+    lines.extend(run(
+        "t5",
+        json!({"stdout": "x", "keptInSandboxByCheck": "host"}),
+    ));
+    let sandbox = session(&lines);
+    assert_eq!(
+        sandbox.query(
+            "select tool_uses.tool_use_id, description, is_kept_in_sandbox, details_json like '%kept%' from tool_uses left join tool_results using (tool_result_id) order by 1"
+        ),
+        [
+            "t1|all tests pass|NULL|NULL",
+            "t2|all tests pass|NULL|NULL",
+            "t3|NULL|NULL|NULL",
+            "t4|NULL|1|1",
+            "t5|NULL|NULL|1"
+        ]
+    );
+}
+
+#[test]
+fn a_call_is_followed_by_the_next_one_of_the_same_agent() {
+    let step = |id: &str, time: &str, given: Value| {
+        let mut line = call(id, id, "Bash", json!({"command": "ls"}));
+        merge(&mut line, at(time));
+        merge(&mut line, given);
+        line
+    };
+    let mut both = step("t2", "10:00:02", json!({}));
+    let second = json!({"type": "tool_use", "id": "t3", "name": "Read", "input": {}});
+    both["message"]["content"]
+        .as_array_mut()
+        .unwrap()
+        .push(second);
+    let agents = |id: &str, time: &str| {
+        step(
+            id,
+            time,
+            json!({"isSidechain": true, "agentId": "a1234567"}),
+        )
+    };
+    let sandbox = imported(&[
+        (
+            &file(S1),
+            &[
+                step("t1", "10:00:01", json!({})),
+                both,
+                // At the same time, and written later.
+                step("t4", "10:00:02", json!({})),
+                step("t6", "10:00:09", json!({})),
+                // Written last, called before that.
+                step("t5", "10:00:08", json!({})),
+            ],
+        ),
+        (
+            &file(S2),
+            &[step("u1", "10:00:03", json!({"sessionId": S2}))],
+        ),
+        (
+            &agent_file("a1234567"),
+            &[agents("v1", "10:00:01"), agents("v2", "10:00:05")],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select tool_use_id, next_tool_use_id from tool_calls order by 1"),
+        [
+            "t1|t2", "t2|t3", "t3|t4", "t4|t5", "t5|t6", "t6|NULL", "u1|NULL", "v1|v2", "v2|NULL"
+        ]
+    );
+}
+
+#[test]
     let sandbox = session(&[call("c1", "toolu_1", "Bash", json!({"command": "ls"}))]);
     assert_eq!(
         sandbox.query("select name, command, outcome from tool_calls"),

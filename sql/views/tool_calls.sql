@@ -33,7 +33,25 @@ select
         select utc_offset from time_zone_offsets where begins_at <= messages.sent_at order by begins_at desc limit 1
     )) as called_date, -- local
     messages.sent_at as called_at,
-    (select results.sent_at from messages as results where results.message_id = tool_results.message_id) as answered_at
+    (select results.sent_at from messages as results where results.message_id = tool_results.message_id) as answered_at,
+    -- The call after it in the same session and agent. Calls of one response are ordered as they were written.
+    (
+        select next_tool_uses.tool_use_id
+        from messages as next_messages
+        cross join tool_uses as next_tool_uses on next_tool_uses.message_id = next_messages.message_id
+        where next_messages.session_id = messages.session_id
+            and next_messages.agent_run_id is messages.agent_run_id
+            and next_messages.type = 'assistant'
+            and next_messages.sent_at >= messages.sent_at -- found through the index messages_by_session
+            and (
+                next_messages.sent_at, next_messages.line_number, next_messages.byte_offset, next_messages.uuid,
+                next_tool_uses.block_id
+            ) > (messages.sent_at, messages.line_number, messages.byte_offset, messages.uuid, tool_uses.block_id)
+        order by
+            next_messages.sent_at, next_messages.line_number, next_messages.byte_offset, next_messages.uuid,
+            next_tool_uses.block_id
+        limit 1
+    ) as next_tool_use_id
 from tool_uses
 left join messages on messages.message_id = tool_uses.message_id
 left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id
