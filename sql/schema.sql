@@ -405,7 +405,7 @@ create table tool_uses (
     pattern text,
     url text,
     query text,
-    description text,
+    description text, -- for ProposeGoal and SetGoal the condition of the goal
     subagent_type text,
     skill text,
     change_kind text check (change_kind in ('create', 'update', 'edit', 'notebook')), -- set if the call changes a file
@@ -456,6 +456,7 @@ create table tool_results (
     is_error integer check (is_error in (0, 1)),
     is_user_modified integer check (is_user_modified in (0, 1)), -- userModified: the person changed the edit
     is_staged integer check (is_staged in (0, 1)), -- staged: prepared but not yet applied
+    is_kept_in_sandbox integer check (is_kept_in_sandbox in (0, 1)), -- keptInSandboxByCheck: a check kept the command in the sandbox
     has_string_content integer check (has_string_content in (0, 1)), -- 1 if the content is a string, 0 if it is a list
     content text, -- as shown to the model; the text parts of a list are joined with newlines
     details_json text -- toolUseResult without what it repeats

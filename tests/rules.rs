@@ -850,8 +850,9 @@ fn a_byte_that_is_not_utf8_costs_no_record() {
     sandbox.sync();
     sandbox.check();
     assert_eq!(
-        sandbox
-            .query("select messages.prompt_kind, text from messages join content_blocks using (message_id)"),
+        sandbox.query(
+            "select messages.prompt_kind, text from messages join content_blocks using (message_id)"
+        ),
         ["human|caf\u{fffd} or tea"]
     );
     assert_eq!(sandbox.query("select content from todos"), ["caf\u{fffd}"]);
@@ -1707,7 +1708,6 @@ fn a_file_that_an_agent_wrote_is_new_if_the_text_of_the_result_says_so() {
 }
 
 #[test]
-fn a_call_without_an_answer_is_pending() {
 fn a_goal_has_a_description_and_a_sandboxed_command_says_so() {
     let goal = |id: &str, name: &str| call(id, id, name, json!({"condition": "all tests pass"}));
     let run = |id: &str, given: Value| {
@@ -1801,6 +1801,7 @@ fn a_call_is_followed_by_the_next_one_of_the_same_agent() {
 }
 
 #[test]
+fn a_call_without_an_answer_is_pending() {
     let sandbox = session(&[call("c1", "toolu_1", "Bash", json!({"command": "ls"}))]);
     assert_eq!(
         sandbox.query("select name, command, outcome from tool_calls"),

@@ -1,3 +1,9 @@
+-- The tools that spawn agents.
+create temp table spawning_tools as
+select 'Task' as name
+union all
+select 'Agent';
+
 -- Agents without a line have a row too. Results, progress records and meta.json files name agents only. The text of a result
 -- can quote anything, and a background task may be a command, so these count only for calls that spawn agents.
 create temp table named_agents as
@@ -5,7 +11,7 @@ select agent_links.session_id, agent_links.agent_id
 from touched_sessions
 cross join agent_links using (session_id)
 left join tool_uses using (tool_use_id)
-where agent_links.method in ('result', 'progress') or tool_uses.name in ('Task', 'Agent')
+where agent_links.method in ('result', 'progress') or tool_uses.name in (select name from spawning_tools)
 union
 select agent_metas.session_id, agent_metas.agent_id
 from touched_sessions
@@ -83,7 +89,7 @@ calls as (
     from told
     cross join tool_uses using (tool_use_id)
     cross join messages using (message_id)
-    where told.step < 5 or told.step = 6 or tool_uses.name in ('Task', 'Agent')
+    where told.step < 5 or told.step = 6 or tool_uses.name in (select name from spawning_tools)
 )
 
 select
@@ -195,7 +201,7 @@ unlinked_calls as (
     cross join messages using (session_id)
     cross join tool_uses using (message_id)
     left join agent_calls on agent_calls.tool_use_id = tool_uses.tool_use_id
-    where tool_uses.name in ('Task', 'Agent')
+    where tool_uses.name in (select name from spawning_tools)
         and agent_calls.tool_use_id is null
         and length(tool_uses.input_json) <= (select json_characters from _limits)
         and json_type(tool_uses.input_json, '$.prompt') = 'text'
@@ -309,7 +315,7 @@ select
                     and coalesce(
                         json_extract(tool_results.details_json, '$.status'),
                         case
-                            when tool_uses.name in ('Task', 'Agent')
+                            when tool_uses.name in (select name from spawning_tools)
                                 and tool_results.content not like 'Spawned successfully.%'
                                 then 'completed'
                         end
@@ -365,3 +371,4 @@ drop table agent_calls;
 drop table noted_agents;
 drop table linked_agents;
 drop table named_agents;
+drop table spawning_tools;

@@ -21,6 +21,8 @@ object! {
         "description" => description: text,
         "subagent_type" => subagent_type: text,
         "skill" => skill: text,
+        /// Of `ProposeGoal`, which is `SetGoal` since 2.1.327.
+        "condition" => condition: text,
     }
 }
 
@@ -37,6 +39,9 @@ pub fn tool_use<'a>(
         .zip(input_json)
         .and_then(|(name, json)| change::from_input(name, json));
     let mcp_server = name.as_deref().and_then(mcp_server);
+    let goal = input
+        .condition
+        .filter(|_| matches!(name.as_deref(), Some("ProposeGoal" | "SetGoal")));
     ToolUse {
         mcp_server: mcp_server.map(|server| server.to_string().into()),
         tool_use_id,
@@ -50,7 +55,7 @@ pub fn tool_use<'a>(
         pattern: input.pattern.map(truncate),
         url: input.url.map(truncate),
         query: input.query.map(truncate),
-        description: input.description.map(truncate),
+        description: input.description.or(goal).map(truncate),
         subagent_type: input.subagent_type.map(truncate),
         skill: input.skill.map(truncate),
         change_kind: change.as_ref().map(|change| change.kind),

@@ -77,6 +77,7 @@ fn complete_result<'a>(
     result.duration_ms = returned.duration_ms();
     result.is_user_modified = returned.flag("userModified");
     result.is_staged = returned.flag("staged");
+    result.is_kept_in_sandbox = returned.flag("keptInSandboxByCheck");
     result.outcome = outcome.name;
     result.denial_reason = outcome.denial_reason.map(Into::into);
     result.reply = returned.reply().map(Into::into);

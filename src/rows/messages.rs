@@ -152,6 +152,7 @@ tables! {
         "is_error" => is_error: Option<bool>,
         "is_user_modified" => is_user_modified: Option<bool>,
         "is_staged" => is_staged: Option<bool>,
+        "is_kept_in_sandbox" => is_kept_in_sandbox: Option<bool>,
         "has_string_content" => has_string_content: Option<bool>,
     }
 
