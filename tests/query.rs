@@ -3,7 +3,6 @@
 mod sandbox;
 
 use sandbox::records::*;
-use sandbox::records::{response, session};
 use sandbox::{Sandbox, text};
 use serde_json::{Value, json};
 use std::fs;
