@@ -781,7 +781,7 @@ create table session_facets (
     -- judgement, not the person's. The file may outlive the transcript.
     session_facet_id integer primary key,
     file_id integer not null unique references files (file_id) deferrable initially deferred,
-    session_id text not null, -- from the file name
+    session_id text not null references sessions (session_id) deferrable initially deferred, -- from the file name
     underlying_goal text,
     goal_categories_json text, -- goal_categories: category -> count
     outcome text, -- fully_achieved, mostly_achieved, partially_achieved, not_achieved, ...
@@ -802,7 +802,7 @@ create table session_metas (
     -- figures to rely on, see session_overview and session_costs.
     session_meta_id integer primary key,
     file_id integer not null unique references files (file_id) deferrable initially deferred,
-    session_id text not null, -- from the file name
+    session_id text not null references sessions (session_id) deferrable initially deferred, -- from the file name
     project_path text,
     first_prompt text,
     tool_counts_json text, -- tool_counts: tool -> calls

@@ -208,6 +208,8 @@ impl Document {
             Document::ToolResultFile(file) => file.session_id.as_deref(),
             Document::AgentMeta(meta) => Some(&meta.session_id),
             Document::WorkflowRun(run) => Some(&run.session_id),
+            Document::SessionFacet(facet) => Some(&facet.session_id),
+            Document::SessionMeta(meta) => Some(&meta.session_id),
             Document::Paste(_)
             | Document::Task(_)
             | Document::Plan(_)
