@@ -11,7 +11,8 @@ select
     sum(cache_write_tokens) as cache_write_tokens,
     sum(input_tokens) as input_tokens,
     round(1.0 * sum(cache_read_tokens) / nullif(sum(cache_read_tokens) + sum(cache_write_tokens) + sum(input_tokens), 0), 4)
-        as hit_rate
+        as hit_rate,
+    round(sum(cache_savings_usd), 4) as cache_savings_usd -- against the same prompts without a cache
 from response_costs
 where response_date >= coalesce(nullif(:since, ''), '0000')
     and response_date <= coalesce(nullif(:until, ''), '9999')

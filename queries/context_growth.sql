@@ -15,7 +15,7 @@ select
     row_number() over (order by responded_at, api_message_id) as request_number,
     responded_at,
     model,
-    coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as context_tokens,
+    context_tokens,
     output_tokens,
     cost_usd
 from response_costs

@@ -950,7 +950,7 @@ create index usage_lines_by_agent on usage_lines (agent_run_id) where agent_run_
 create table model_prices (
     -- One row per price of a model from a day on, in USD per million tokens. Rows of the user override built-in rows.
     model_price_id integer primary key,
-    model text not null, -- as in model_aliases.model
+    model text not null, -- as in model_aliases: model, regional_model or model_name
     valid_from text not null, -- first day; the first row of a model also applies to earlier responses
     origin text not null check (origin in ('builtin', 'user')),
     source text not null, -- where the price is published
@@ -969,6 +969,7 @@ create table model_prices (
     us_multiplier real, -- of all token prices if inference_geo = us
     batch_multiplier real not null, -- of all token prices if service_tier = batch
     web_search_usd real not null, -- per search
+    checked_on text not null, -- day on which the source was last read
     unique (model, valid_from, origin)
 ) strict;
 
@@ -976,6 +977,7 @@ create table model_aliases (
     -- One row per model name as written, with the name that its price is stored under.
     model_name text not null primary key, -- as written, with provider, date and suffix
     model text not null, -- without provider, date and suffix
+    regional_model text, -- the same after the region of Bedrock or Vertex AI that the name gives, such as us.anthropic.
     origin text not null check (origin in ('builtin', 'user')) -- 'builtin' rows are computed
 ) strict;
 

@@ -293,9 +293,13 @@ pub enum PricesCommand {
     /// Add or override prices from a file; the cost views use them at once
     ///
     /// The file is CSV with a header or a JSON array of objects, with the columns of `prices list --format csv`: USD per
-    /// million tokens; model, input_usd and output_usd are required; without valid_from a price is valid for all time.
+    /// million tokens. Rates that are missing are derived from the built-in price of the model, in proportion to input_usd; for other
+    /// models input_usd and output_usd are required, and cache writes cost 1.25 (5 minutes) and 2 times (1 hour) the input price,
+    /// cache reads a tenth. Without valid_from a price is valid for all time.
     /// LiteLLM's model_prices JSON file is read unchanged, and its prices are valid from today.
     Import(PricesImportArguments),
+    /// List models in the database that have no price, or one that was last checked long before they were used
+    Check(PricesListArguments),
 }
 
 #[derive(Debug, Args)]

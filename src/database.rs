@@ -42,8 +42,8 @@ pub use files::{
     Lock, USED, Wait, create_private_folder, folder_of, lock, mark_as_used, open_private,
     remove_leftovers, sync_file, sync_folder, with_suffix,
 };
-pub use functions::priced_model;
 pub(crate) use functions::{lower_version, version_number};
+pub use functions::{priced_model, regional_model};
 pub use insert::Inserter;
 pub use refresh::{derive_again, is_up_to_date, open_with_prices_only};
 pub use schema::SCHEMA;

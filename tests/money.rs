@@ -433,26 +433,185 @@ fn recorded_money_is_preferred_and_shown_apart() {
     );
 }
 
+/// One response of a model on a day, with a thousand tokens of output and of each way of caching, and as much input as makes the prompt
+/// this long.
+fn priced(model: &str, day: &str, prompt: i64) -> Value {
+    let name = format!("msg_{model}_{day}_{prompt}");
+    let usage = json!({"input_tokens": prompt - 3000, "output_tokens": 1000, "cache_read_input_tokens": 1000,
+        "cache_creation": {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 1000}});
+    line(
+        &name,
+        &name,
+        model,
+        usage,
+        json!({"timestamp": format!("{day}T10:00:00.000Z")}),
+    )
+}
+
 #[test]
-fn haiku_5_5_has_higher_prices_above_100_000_tokens_of_prompt() {
-    let sandbox = Sandbox::new();
-    let usage = |input: i64| {
-        json!({"input_tokens": input, "output_tokens": 1000, "cache_read_input_tokens": 40_000,
-            "cache_creation_input_tokens": 20_000,
-            "cache_creation": {"ephemeral_5m_input_tokens": 10_000, "ephemeral_1h_input_tokens": 10_000}})
-    };
-    let lines = [("msg_a", 40_000), ("msg_b", 40_001)].map(|(id, input)| {
-        let model = "claude-haiku-5-5";
-        format!("{}\n", line(id, id, model, usage(input), json!({})))
-    });
-    sandbox.write(&format!("projects/-w/{S1}.jsonl"), lines.concat());
-    sandbox.sync();
-    sandbox.check();
-    let costs = sandbox
-        .query("select printf('%.6f', cost_usd) from response_costs order by api_message_id");
-    // (40,000 x 0.1 + 1,000 x 0.5 + 40,000 x 0.01 + 10,000 x 0.125 + 10,000 x 0.2) / 1,000,000; five times that for all of
-    // the second, which has one token more.
-    assert_eq!(costs, ["0.008150", "0.040751"]);
+fn every_model_costs_what_its_price_was_on_that_day() {
+    // Input, output, writes for five minutes and for an hour, reads: USD per million tokens.
+    let opus_4_6 = [5.0, 25.0, 6.25, 10.0, 0.5];
+    let sonnet_4_6 = [3.0, 15.0, 3.75, 6.0, 0.3];
+    let haiku = [0.1, 0.5, 0.125, 0.2, 0.01];
+    let opus_5 = [5.0, 25.0, 6.25, 10.0, 0.5];
+    let regional = opus_5.map(|rate| rate * 1.1);
+    let cases = [
+        ("claude-haiku-5-5", "2026-10-08", 100_000, haiku),
+        (
+            "claude-haiku-5-5",
+            "2026-10-08",
+            100_001,
+            haiku.map(|rate| rate * 5.0),
+        ),
+        (
+            "claude-sonnet-5-5",
+            "2026-09-28",
+            10_000,
+            [2.0, 10.0, 2.5, 4.0, 0.2],
+        ),
+        (
+            "claude-sonnet-5-5",
+            "2026-10-06",
+            10_000,
+            [2.0, 10.0, 2.5, 4.0, 0.2],
+        ),
+        (
+            "claude-sonnet-5-5",
+            "2026-10-07",
+            10_000,
+            [2.0, 10.0, 2.5, 4.0, 0.1],
+        ),
+        ("claude-sonnet-4-6", "2026-03-12", 200_000, sonnet_4_6),
+        (
+            "claude-sonnet-4-6",
+            "2026-02-17",
+            200_001,
+            [6.0, 22.5, 7.5, 12.0, 0.6],
+        ),
+        (
+            "claude-sonnet-4-6",
+            "2026-03-12",
+            200_001,
+            [6.0, 22.5, 7.5, 12.0, 0.6],
+        ),
+        ("claude-sonnet-4-6", "2026-03-13", 200_001, sonnet_4_6),
+        (
+            "claude-opus-4-6",
+            "2026-03-12",
+            200_001,
+            [10.0, 37.5, 12.5, 20.0, 1.0],
+        ),
+        ("claude-opus-4-6", "2026-03-13", 200_001, opus_4_6),
+        (
+            "us.anthropic.claude-opus-5-v1:0",
+            "2026-08-01",
+            10_000,
+            regional,
+        ),
+        ("eu.anthropic.claude-opus-5", "2026-08-01", 10_000, regional),
+        ("jp.anthropic.claude-opus-5", "2026-08-01", 10_000, regional),
+        ("au.anthropic.claude-opus-5", "2026-08-01", 10_000, regional),
+        (
+            "apac.anthropic.claude-opus-5",
+            "2026-08-01",
+            10_000,
+            regional,
+        ),
+        (
+            "us-gov.anthropic.claude-opus-5",
+            "2026-08-01",
+            10_000,
+            opus_5.map(|rate| rate * 1.2),
+        ),
+        (
+            "projects/p/locations/us-east5/publishers/anthropic/models/claude-opus-5@default",
+            "2026-08-01",
+            10_000,
+            regional,
+        ),
+        (
+            "global.anthropic.claude-opus-5",
+            "2026-08-01",
+            10_000,
+            opus_5,
+        ),
+        (
+            "eu.anthropic.claude-haiku-5-5",
+            "2026-11-01",
+            100_001,
+            haiku.map(|rate| rate * 5.5),
+        ),
+        // Before 4.5 a region made no difference.
+        (
+            "us.anthropic.claude-sonnet-4-20250514-v1:0",
+            "2025-08-01",
+            10_000,
+            sonnet_4_6,
+        ),
+    ];
+    let lines = cases.map(|(model, day, prompt, _)| priced(model, day, prompt));
+    let sandbox = imported(&[(&file(S1), &lines)]);
+    for (model, day, prompt, [input, output, write_5m, write_1h, read]) in cases {
+        let cost =
+            ((prompt - 3000) as f64 * input + 1000.0 * (output + write_5m + write_1h + read)) / 1e6;
+        let id = format!("msg_{model}_{day}_{prompt}");
+        let costs = sandbox.query(&format!(
+            "select printf('%.6f', cost_usd) from response_costs where api_message_id = '{id}'"
+        ));
+        assert_eq!(costs, [format!("{cost:.6}")], "{model} {day} {prompt}");
+    }
+    // Without a published price there is no cost.
+    let unknown = ["claude-fable-5-2", "claude-mythos-5-2"];
+    let sandbox = imported(&[(
+        &file(S1),
+        &unknown.map(|model| priced(model, "2026-11-10", 10_000)),
+    )]);
+    assert_eq!(
+        sandbox.count("select count(*) from response_costs where cost_usd is null"),
+        2
+    );
+}
+
+#[test]
+fn a_check_of_prices_names_models_without_one_or_with_an_old_one() {
+    let lines = [
+        priced("claude-opus-5", "2026-08-01", 10_000),
+        priced("claude-opus-5-5", "2027-08-01", 10_000),
+        priced("us.anthropic.claude-fable-9-v1:0", "2026-11-10", 10_000),
+        priced("claude-2.1", "2026-11-10", 10_000),
+    ];
+    let sandbox = imported(&[(&file(S1), &lines)]);
+    let check = || sandbox.ok(&["prices", "check", "--format", "csv"]);
+    assert_eq!(
+        check(),
+        "model,problem,response_count,unpriced_count,last_response,price_from,price_checked_on,import_as\n\
+        claude-2.1,a rate is missing,1,1,2026-11-10,2023-11-21,2026-11-19,claude-2-1\n\
+        us.anthropic.claude-fable-9-v1:0,no price,1,1,2026-11-10,,,us.anthropic.claude-fable-9-v1:0\n\
+        claude-opus-5-5,old price,1,0,2027-08-01,2026-01-01,2026-11-19,claude-opus-5-5\n"
+    );
+    assert!(
+        sandbox
+            .ok(&["prices", "check"])
+            .contains("cc-etl prices import")
+    );
+    // Partial prices are enough: what is missing is derived.
+    let prices = sandbox.path("prices.csv");
+    std::fs::write(
+        &prices,
+        "model,input_usd,output_usd,checked_on\nclaude-fable-9,10,50,\nclaude-opus-5-5,2,,2027-07-01\nclaude-2-1,,,\n",
+    )
+    .unwrap();
+    sandbox.ok(&["prices", "import", prices.to_str().unwrap()]);
+    assert_eq!(
+        sandbox.query("select priced_model, iif(cost_usd is null, 'unknown', printf('%.6f', cost_usd)) from response_costs where price_origin = 'user' order by 1"),
+        [
+            "claude-2-1|unknown".to_string(),
+            format!("claude-fable-9|{:.6}", (7000.0 * 10.0 + 1000.0 * (50.0 + 12.5 + 20.0 + 1.0)) / 1e6),
+            format!("claude-opus-5-5|{:.6}", (7000.0 * 2.0 + 1000.0 * (10.0 + 2.5 + 4.0 + 0.1)) / 1e6),
+        ]
+    );
+    assert!(check().lines().count() == 2);
 }
 
 #[test]
@@ -649,4 +808,76 @@ fn a_line_with_usage_and_without_a_uuid_is_counted() {
         ["streaming|0", "streaming|1", "streaming|0"]
     );
     assert_eq!(sandbox.query("select count(*) from events"), ["6"]);
+}
+
+#[test]
+fn a_turn_has_what_its_responses_cost_and_the_context_at_its_end() {
+    let at = |second: &str| json!({"timestamp": format!("2026-01-10T10:00:{second}.000Z")});
+    let usage = |input: i64, read: i64| json!({"input_tokens": input, "output_tokens": 100, "cache_read_input_tokens": read, "cache_creation_input_tokens": 1000});
+    let response = |uuid: &str, model: &str, input: i64, read: i64, second: &str| {
+        line(
+            uuid,
+            &format!("msg_{uuid}"),
+            model,
+            usage(input, read),
+            at(second),
+        )
+    };
+    let worktree = "/w/cli/.worktrees/1";
+    let mut lines = vec![
+        user("p1", "make tea", at("01")),
+        response("a", SONNET, 10, 0, "02"),
+        response("b", HAIKU, 20, 5000, "03"),
+        user("p2", "and cake", at("10")),
+        response("c", SONNET, 30, 7000, "11"),
+        user("p3", "thanks", at("20")),
+    ];
+    for line in &mut lines {
+        line["cwd"] = json!(worktree);
+    }
+    let mut agent = response("d", HAIKU, 40, 0, "04");
+    merge(
+        &mut agent,
+        json!({"isSidechain": true, "agentId": "a1234567"}),
+    );
+    let sandbox = imported(&[
+        (&format!("projects/-w-cli--worktrees-1/{S1}.jsonl"), &lines),
+        (
+            &format!("projects/-w-cli--worktrees-1/{S1}/subagents/agent-a1234567.jsonl"),
+            &[agent],
+        ),
+    ]);
+    sandbox.check();
+    let rows = sandbox.query(
+        "select turn_number, project, model, input_tokens, total_tokens, context_tokens, cost_usd, unpriced_count from turns order by 1",
+    );
+    let sonnet = |input: f64, read: f64| (input * 3.0 + 1500.0 + 3750.0 + read * 0.3) / 1e6;
+    let haiku = |input: f64, read: f64| (input + 500.0 + 1250.0 + read * 0.1) / 1e6;
+    let first = sonnet(10.0, 0.0) + haiku(20.0, 5000.0) + haiku(40.0, 0.0);
+    let expected = [
+        format!("1|cli|{HAIKU}|70|8370|6020|{first}|0"),
+        format!("2|cli|{SONNET}|30|8130|8030|{}|0", sonnet(30.0, 7000.0)),
+        "3|cli|NULL|0|0|NULL|NULL|0".to_string(),
+    ];
+    assert_eq!(rows, expected);
+    // Without a cache, writes and reads would have been input. The first response only wrote.
+    assert_eq!(
+        sandbox.query("select project, cache_savings_usd from response_costs where api_message_id in ('msg_a', 'msg_c') order by 2"),
+        [
+            format!("cli|{}", (1000.0 * 3.0 - 3750.0) / 1e6),
+            format!("cli|{}", (8000.0 * 3.0 - 3750.0 - 2100.0) / 1e6),
+        ]
+    );
+    let savings = sandbox.query("select round(sum(cache_savings_usd), 6) from response_costs");
+    for view in [
+        "daily_costs",
+        "session_costs",
+        "project_costs",
+        "model_costs",
+        "session_overview",
+    ] {
+        let sum = format!("select round(sum(cache_savings_usd), 6) from {view}");
+        assert_eq!(sandbox.query(&sum), savings, "{view}");
+    }
+    assert_eq!(sandbox.query("select project from project_costs"), ["cli"]);
 }

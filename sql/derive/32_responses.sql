@@ -66,8 +66,8 @@ join api_responses using (api_response_id);
 drop table advisors;
 
 -- The name under which each model is priced.
-insert into model_aliases (model_name, model, origin)
-select named.model, priced_model(named.model), 'builtin'
+insert into model_aliases (model_name, model, regional_model, origin)
+select named.model, priced_model(named.model), regional_model(named.model), 'builtin'
 from (
     select usage_lines.model
     from touched_responses

@@ -66,8 +66,8 @@ set
 where usage_line_id = ?1
 
 -- name: name_model
-insert into model_aliases (model_name, model, origin)
-values (?1, priced_model(?1), 'builtin')
+insert into model_aliases (model_name, model, regional_model, origin)
+values (?1, priced_model(?1), regional_model(?1), 'builtin')
 on conflict (model_name) do nothing
 
 -- name: touch_responses_of_message

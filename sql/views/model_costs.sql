@@ -8,6 +8,7 @@ select
     sum(output_tokens) as output_tokens,
     sum(cache_write_tokens) as cache_write_tokens,
     sum(cache_read_tokens) as cache_read_tokens,
+    sum(total_tokens) as total_tokens,
     round(sum(input_cost_usd), 6) as input_cost_usd,
     round(sum(output_cost_usd), 6) as output_cost_usd,
     round(sum(cache_write_5m_cost_usd) + sum(cache_write_1h_cost_usd), 6) as cache_write_cost_usd,
@@ -15,6 +16,7 @@ select
     round(sum(web_search_cost_usd), 6) as web_search_cost_usd,
     round(sum(cost_usd), 6) as cost_usd,
     round(sum(estimated_cost_usd), 6) as estimated_cost_usd,
+    round(sum(cache_savings_usd), 6) as cache_savings_usd, -- against the same prompts without a cache
     sum(cost_usd is null) as unpriced_count,
     min(responded_at) as first_responded_at,
     max(responded_at) as last_responded_at

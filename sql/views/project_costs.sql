@@ -9,8 +9,10 @@ select
     sum(response_costs.output_tokens) as output_tokens,
     sum(response_costs.cache_write_tokens) as cache_write_tokens,
     sum(response_costs.cache_read_tokens) as cache_read_tokens,
+    sum(response_costs.total_tokens) as total_tokens,
     round(sum(response_costs.cost_usd), 6) as cost_usd,
     round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
+    round(sum(response_costs.cache_savings_usd), 6) as cache_savings_usd, -- against the same prompts without a cache
     sum(response_costs.cost_usd is null) as unpriced_count,
     min(response_costs.responded_at) as first_responded_at,
     max(response_costs.responded_at) as last_responded_at

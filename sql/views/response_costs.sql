@@ -3,9 +3,11 @@ create view response_costs as
 with
 -- The days on which the price of a model changes.
 changes as (
-    select distinct model_aliases.model_name, model_aliases.model as priced_model, model_prices.valid_from
+    select distinct
+        model_aliases.model_name, model_aliases.model as priced_model, model_aliases.regional_model, model_prices.valid_from
     from model_aliases
-    join model_prices on model_prices.model in (model_aliases.model, model_aliases.model_name)
+    join model_prices
+        on model_prices.model in (model_aliases.model, model_aliases.regional_model, model_aliases.model_name)
 ),
 
 -- The price of a model from each of these days on: a user price before a built-in one, the name as written before its
@@ -19,11 +21,12 @@ choices as (
         row_number() over (
             partition by changes.model_name, changes.valid_from
             order by
-                model_prices.origin desc, model_prices.model = changes.model_name desc, model_prices.valid_from desc
+                model_prices.origin desc, model_prices.model = changes.model_name desc,
+                model_prices.model = changes.regional_model desc, model_prices.valid_from desc
         ) as place
     from changes
     join model_prices
-        on model_prices.model in (changes.priced_model, changes.model_name)
+        on model_prices.model in (changes.priced_model, changes.regional_model, changes.model_name)
         and model_prices.valid_from <= changes.valid_from
 ),
 
@@ -151,6 +154,10 @@ costs as (
 totals as (
     select
         costs.*,
+        coalesce(input_tokens, 0) + coalesce(cache_write_tokens, 0) + coalesce(cache_read_tokens, 0) as context_tokens,
+        -- What the prompt would have cost without a cache, less what it cost.
+        (coalesce(cache_write_tokens, 0) + coalesce(cache_read_tokens, 0)) * input_rate * per_token
+            - write_5m_cost - write_1h_cost - read_cost as cache_savings,
         input_cost + output_cost + write_5m_cost + write_1h_cost + read_cost + search_cost as computed_cost
     from costs
 )
@@ -162,6 +169,7 @@ select
     totals.message_id,
     totals.session_id,
     totals.agent_run_id,
+    projects.name as project,
     totals.model,
     totals.priced_model,
     totals.model_price_id,
@@ -175,6 +183,8 @@ select
     totals.cache_write_5m_tokens,
     totals.cache_write_1h_tokens,
     totals.cache_read_tokens,
+    totals.context_tokens, -- the prompt: input, cache writes and cache reads
+    totals.context_tokens + coalesce(totals.output_tokens, 0) as total_tokens,
     totals.web_search_count,
     coalesce(totals.is_long_context, 0) as is_long_context,
     totals.speed_multiplier,
@@ -192,6 +202,9 @@ select
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost) * 1e10) / 1e10 as cost_usd, -- recorded, else computed
     round(coalesce(totals.recorded_cost_usd, totals.computed_cost + totals.estimated_extra_cost) * 1e10) / 1e10
         as estimated_cost_usd, -- with estimates for placeholders
+    round(totals.cache_savings * 1e10) / 1e10 as cache_savings_usd, -- less than 0 if the cache was written more than read
     totals.response_date, -- local; the day of a price is UTC, so that the cost is the same in every time zone
     totals.responded_at
-from totals;
+from totals
+left join sessions on sessions.session_id = totals.session_id
+left join projects on projects.project_id = sessions.project_id;

@@ -1,5 +1,6 @@
 create view session_costs as
--- One row per session, its agents included.
+-- One row per session, its agents included, and one for responses without a session: together they are all costs. The view
+-- session_overview shows them beside what happened in the session.
 select
     response_costs.session_id,
     projects.name as project,
@@ -9,9 +10,11 @@ select
     sum(response_costs.output_tokens) as output_tokens,
     sum(response_costs.cache_write_tokens) as cache_write_tokens,
     sum(response_costs.cache_read_tokens) as cache_read_tokens,
+    sum(response_costs.total_tokens) as total_tokens,
     round(sum(response_costs.cost_usd), 6) as cost_usd,
     round(sum(response_costs.estimated_cost_usd), 6) as estimated_cost_usd,
     round(sum(case when response_costs.agent_run_id is not null then response_costs.cost_usd end), 6) as agent_cost_usd,
+    round(sum(response_costs.cache_savings_usd), 6) as cache_savings_usd, -- against the same prompts without a cache
     sum(response_costs.cost_usd is null) as unpriced_count,
     min(response_costs.response_date) as first_response_date, -- local
     max(response_costs.response_date) as last_response_date,

@@ -31,8 +31,12 @@ select
     coalesce(session_costs.output_tokens, 0) as output_tokens,
     coalesce(session_costs.cache_write_tokens, 0) as cache_write_tokens,
     coalesce(session_costs.cache_read_tokens, 0) as cache_read_tokens,
+    coalesce(session_costs.total_tokens, 0) as total_tokens,
     session_costs.cost_usd, -- NULL when no price is known
     session_costs.estimated_cost_usd, -- with estimates for placeholders
+    session_costs.agent_cost_usd,
+    session_costs.cache_savings_usd, -- against the same prompts without a cache
+    coalesce(session_costs.unpriced_count, 0) as unpriced_count,
     session_activity.duration_s,
     sessions.version,
     date(sessions.started_at, (

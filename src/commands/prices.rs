@@ -6,6 +6,7 @@ use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::load::Loader;
+use crate::rows::ModelPrice;
 use crate::stop::Stop;
 use crate::table;
 use crate::terminal::{Emphasis, byte_size, grouped};
@@ -16,6 +17,7 @@ pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
     match command {
         PricesCommand::List(arguments) => list(global, arguments),
         PricesCommand::Import(arguments) => import(global, arguments),
+        PricesCommand::Check(arguments) => check(global, arguments),
     }
 }
 
@@ -55,6 +57,57 @@ fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
     page_table(global, &format!("{table}\n{note}"))
 }
 
+/// The prices that ship with the program.
+fn builtin_prices() -> Result<Vec<ModelPrice>> {
+    let connection = database::open_with_prices_only()?;
+    let mut statement = connection.prepare(sql::LIST_PRICES)?;
+    let prices = statement.query_map([], |row| {
+        Ok(ModelPrice {
+            model: row.get("model")?,
+            valid_from: row.get("valid_from")?,
+            origin: row.get("origin")?,
+            source: row.get("source")?,
+            input_usd: row.get("input_usd")?,
+            output_usd: row.get("output_usd")?,
+            cache_write_5m_usd: row.get("cache_write_5m_usd")?,
+            cache_write_1h_usd: row.get("cache_write_1h_usd")?,
+            cache_read_usd: row.get("cache_read_usd")?,
+            long_context_tokens: row.get("long_context_tokens")?,
+            long_input_usd: row.get("long_input_usd")?,
+            long_output_usd: row.get("long_output_usd")?,
+            long_cache_write_5m_usd: row.get("long_cache_write_5m_usd")?,
+            long_cache_write_1h_usd: row.get("long_cache_write_1h_usd")?,
+            long_cache_read_usd: row.get("long_cache_read_usd")?,
+            fast_multiplier: row.get("fast_multiplier")?,
+            us_multiplier: row.get("us_multiplier")?,
+            batch_multiplier: row.get("batch_multiplier")?,
+            web_search_usd: row.get("web_search_usd")?,
+            checked_on: row.get("checked_on")?,
+        })
+    })?;
+    Ok(prices.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Lists the models of the database that have no price, or an old one.
+fn check(global: &Global, arguments: &PricesListArguments) -> Result<()> {
+    let connection = database::open_read_only(&database_path(global)?)?;
+    let doubtful = database::query_rows(&connection, sql::CHECK_PRICES)?;
+    let format = arguments.output.format();
+    if format != Format::Table {
+        return page_rows(global, &doubtful, format, true);
+    }
+    if doubtful.rows.is_empty() {
+        return print(
+            "every model has a price that was checked within 90 days of its last response",
+        );
+    }
+    print(&doubtful.format(Format::Table, true))?;
+    print(
+        "Next: put model, input_usd and output_usd (USD per million tokens) into a CSV file and run `cc-etl prices import FILE`, \
+        or import LiteLLM's model_prices_and_context_window.json; a newer cc-etl may know the prices too",
+    )
+}
+
 /// Larger than any real price file.
 const PRICES_BYTES: u64 = 64 << 20;
 
@@ -75,7 +128,8 @@ fn import(global: &Global, arguments: &PricesImportArguments) -> Result<()> {
     let file = &arguments.file;
     let content = read(file)?;
     let today = &timestamp::now()[..10];
-    let prices = prices::parse(&content, arguments.valid_from.as_deref(), today)
+    let builtin = builtin_prices()?;
+    let prices = prices::parse(&content, arguments.valid_from.as_deref(), today, &builtin)
         .map_err(|problem| Error::Usage(format!("{}: {problem}", file.display())))?;
     let path = database_path(global)?;
     database::open_read_only(&path)?;

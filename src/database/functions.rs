@@ -35,6 +35,10 @@ pub fn register(connection: &Connection) -> Result<()> {
         let name: Option<String> = context.get(0)?;
         Ok(name.map(|name| priced_model(&name)))
     })?;
+    connection.create_scalar_function("regional_model", 1, flags, |context| {
+        let name: Option<String> = context.get(0)?;
+        Ok(name.and_then(|name| regional_model(&name)))
+    })?;
     connection.create_scalar_function("count_of", 1, flags, |context| {
         let json = context.get_raw(0).as_str_or_null()?;
         Ok(json.and_then(record::count))
@@ -118,11 +122,9 @@ pub fn lower_version<'a>(a: Option<&'a str>, b: Option<&'a str>) -> Option<&'a s
 /// `claude` are unchanged.
 pub fn priced_model(name: &str) -> String {
     let lower = name.trim().to_lowercase();
-    let Some(at) = lower.find("claude") else {
+    let Some((_, mut model)) = split_provider(&lower) else {
         return name.to_string();
     };
-    // Prefixes are the provider's: `us.anthropic.`, `vertex_ai/`, `openrouter/anthropic/`.
-    let mut model = &lower[at..];
     for mark in ["@", "[", ":"] {
         model = model.split_once(mark).map_or(model, |(before, _)| before);
     }
@@ -146,22 +148,60 @@ pub fn priced_model(name: &str) -> String {
     model
 }
 
+/// The name of a model bound to a region, in the price table. Bedrock writes the region before `anthropic.`, or in the path if it is
+/// that of AWS GovCloud; Vertex AI has it in the path of a resource, unless that is global.
+pub fn regional_model(name: &str) -> Option<String> {
+    let lower = name.trim().to_lowercase();
+    let (provider, _) = split_provider(&lower)?;
+    let region = match provider.strip_suffix("anthropic.") {
+        _ if provider.contains("us-gov") => "us-gov.anthropic.",
+        Some(before) => {
+            let regions = ["us.", "eu.", "jp.", "au.", "apac."];
+            let region = regions.iter().find(|region| before.ends_with(*region));
+            return Some(format!(
+                "{}anthropic.{}",
+                region.unwrap_or(&""),
+                priced_model(name)
+            ));
+        }
+        None => match provider.split_once("/locations/") {
+            Some((_, location)) if !location.starts_with("global/") => "vertex.regional.",
+            _ => return None,
+        },
+    };
+    Some(format!("{region}{}", priced_model(name)))
+}
+
+/// Splits what the provider puts before the name of a model: `us.anthropic.`, `vertex_ai/`, `openrouter/anthropic/`,
+/// `bedrock/claude_platform/`.
+fn split_provider(name: &str) -> Option<(&str, &str)> {
+    let last_part = name.rfind('/').map_or(0, |slash| slash + 1);
+    let at = name[last_part..].find("claude")?;
+    Some(name.split_at(last_part + at))
+}
+
 /// Strips the date at the end of a name.
 fn strip_date(model: &str) -> Option<&str> {
     let (before, date) = model.rsplit_once('-')?;
     (date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())).then_some(before)
 }
 
-/// The repository of a path. For a worktree under `.claude/worktrees/` it is `original`, else the folder above.
+/// The repository of a path. For a worktree under `.claude/worktrees/` or `.worktrees/` it is that of `original`, else the folder
+/// above.
 fn repository_path<'a>(path: &'a str, original: Option<&'a str>) -> &'a str {
-    for mark in ["/.claude/worktrees/", "\\.claude\\worktrees\\"] {
-        if let Some((repository, _)) = path.split_once(mark) {
-            return original
-                .filter(|original| *original != path)
-                .unwrap_or(repository);
-        }
+    let marks = [
+        "/.claude/worktrees/",
+        "\\.claude\\worktrees\\",
+        "/.worktrees/",
+        "\\.worktrees\\",
+    ];
+    let Some(end) = marks.iter().filter_map(|mark| path.find(mark)).min() else {
+        return path;
+    };
+    match original.filter(|original| *original != path) {
+        Some(original) => repository_path(original, None),
+        None => &path[..end],
     }
-    path
 }
 
 /// A hash that matches the prompt of a call with that of a sub-agent: of the lower-case words, without the tag around the
@@ -201,6 +241,42 @@ mod tests {
     fn white_space_is_collapsed() {
         assert_eq!(collapsed("\n fix\tthe\u{a0}\r\n test\n"), "fix the test");
         assert_eq!(collapsed(" \n"), "");
+    }
+
+    #[test]
+    fn a_model_bound_to_a_region_has_a_price_of_its_own() {
+        for (written, regional) in [
+            (
+                "us.anthropic.claude-opus-5-v1:0",
+                Some("us.anthropic.claude-opus-5"),
+            ),
+            (
+                "arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+                Some("eu.anthropic.claude-sonnet-4-5"),
+            ),
+            (
+                "global.anthropic.claude-opus-5",
+                Some("anthropic.claude-opus-5"),
+            ),
+            ("anthropic.claude-opus-5", Some("anthropic.claude-opus-5")),
+            (
+                "bedrock/us-gov-west-1/anthropic.claude-opus-5",
+                Some("us-gov.anthropic.claude-opus-5"),
+            ),
+            (
+                "projects/p/locations/europe-west1/publishers/anthropic/models/claude-haiku-4-5@20251001",
+                Some("vertex.regional.claude-haiku-4-5"),
+            ),
+            (
+                "projects/p/locations/global/publishers/anthropic/models/claude-haiku-4-5",
+                None,
+            ),
+            ("vertex_ai/claude-haiku-4-5", None),
+            ("claude-opus-5", None),
+            ("gpt-6", None),
+        ] {
+            assert_eq!(regional_model(written).as_deref(), regional, "{written}");
+        }
     }
 
     #[test]
@@ -248,6 +324,17 @@ mod tests {
             r"C:\app"
         );
         assert_eq!(repository_path("/w/app", Some("/elsewhere")), "/w/app");
+        assert_eq!(repository_path("/w/cli/.worktrees/1", None), "/w/cli");
+        assert_eq!(
+            repository_path("/w/cli/.worktrees/1/.claude/worktrees/x", None),
+            "/w/cli"
+        );
+        assert_eq!(repository_path(r"C:\w\cli\.worktrees\1", None), r"C:\w\cli");
+        assert_eq!(
+            repository_path("/w/cli/.claude/worktrees/x", Some("/w/cli/.worktrees/1")),
+            "/w/cli"
+        );
+        assert_eq!(repository_path("/w/.worktrees", None), "/w/.worktrees");
     }
 
     #[test]

@@ -38,6 +38,7 @@ const RETIRED: &[&str] = &[];
 const GAINED: &[(&str, &str, &str)] = &[
     ("sources", "machine_id", "machine_id(machine)"),
     ("sources", "product", "'claude-code'"),
+    ("model_prices", "checked_on", "valid_from"),
 ];
 
 /// Replaces the tables by those of this schema, in the open transaction and with foreign keys off. Afterwards all tables but

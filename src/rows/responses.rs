@@ -23,6 +23,7 @@ tables! {
         "us_multiplier" => us_multiplier: Option<f64>,
         "batch_multiplier" => batch_multiplier: f64,
         "web_search_usd" => web_search_usd: f64,
+        "checked_on" => checked_on: String,
     }
 
     "api_responses" => ApiResponse<'a> {
