@@ -1,9 +1,11 @@
 -- What a skill, plugin, MCP server, effort or hour costs
 -- How to read: the cost of the responses that Claude Code attributes to each; responses without one are the row without a name.
+-- Group: cost
 -- :by - skill, plugin, mcp_server, effort or hour; skill without it
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- Bar: cost_usd
+-- Total: response_count, total_tokens, cost_usd
 select
     case coalesce(nullif(:by, ''), 'skill')
         when 'skill' then messages.attribution_skill
