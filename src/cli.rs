@@ -153,9 +153,14 @@ pub enum Command {
   cc-etl config
   cc-etl config time-zone Europe/Berlin")]
     Config(ConfigArguments),
-    /// Write the configuration of Datasette, and start it
-    #[command(after_help = "Example:
-  cc-etl datasette --out site --serve -- --port 8080 --open")]
+    /// Browse the database in Datasette
+    #[command(
+        after_help = "Datasette is started if it is installed, else by uvx. It ends with cc-etl.
+
+Examples:
+  cc-etl datasette -- --open
+  cc-etl datasette --out site --serve -- --port 8080"
+    )]
     Datasette(DatasetteArguments),
     /// Write a report: one HTML page with charts, their tables and their SQL
     #[command(after_help = "Example:
@@ -254,14 +259,14 @@ pub struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub struct DatasetteArguments {
-    /// Folder for metadata.yaml: descriptions, questions and dashboards
+    /// Write the configuration to this folder, to keep it; print the command that starts Datasette
     #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Start Datasette
+    pub out: Option<PathBuf>,
+    /// Start Datasette; the default without --out
     #[arg(long)]
     pub serve: bool,
     /// Options for Datasette
-    #[arg(last = true, requires = "serve", value_name = "OPTION")]
+    #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Generates `metadata.yaml` for Datasette from the comments of the schema and the questions.
+//! The configuration of Datasette: `metadata.yaml`, generated from the comments of the schema and the questions, a plugin
+//! and templates.
 
 use crate::database::VIEWS;
 use crate::question;
@@ -7,6 +8,18 @@ use std::fmt::Write as _;
 
 /// Configuration of the plugin datasette-dashboards, with the placeholder `DATABASE`.
 const DASHBOARDS: &str = include_str!("../examples/datasette/dashboards.yaml");
+
+/// The plugin and its templates, by path in the folder of the configuration.
+const FILES: &[(&str, &str)] = &[
+    (
+        "plugins/cc_etl.py",
+        include_str!("../examples/datasette/plugins/cc_etl.py"),
+    ),
+    (
+        "templates/index.html",
+        include_str!("../examples/datasette/templates/index.html"),
+    ),
+];
 
 /// How Datasette displays a table or view.
 struct Page {
@@ -117,8 +130,14 @@ const PAGES: &[Page] = &[
 /// Tables and views with full-text search, and the column with the rowids of the index.
 const SEARCHED: &[(&str, &str)] = &[("content_blocks", "block_id"), ("_search_texts", "text_id")];
 
-/// The file for a database of this name. Datasette 0.65 reads it with `-m`, 1.0 with `-m` and `-c`.
-pub fn metadata(database: &str) -> String {
+/// The files of the configuration for a database of this name, by path.
+pub fn files(database: &str) -> impl Iterator<Item = (&'static str, String)> {
+    let fixed = FILES.iter().map(|(path, text)| (*path, text.to_string()));
+    fixed.chain([("metadata.yaml", metadata(database))])
+}
+
+/// Datasette 0.65 reads it with `-m`, 1.0 with `-m` and `-c`.
+fn metadata(database: &str) -> String {
     let mut tables: Vec<(String, Yaml)> = Vec::new();
     for table in schema_page::tables() {
         let columns = table

@@ -1,6 +1,6 @@
 """Drives Datasette in a real browser, and asks every question in three programs.
 
-    tests/datasette.py [--screenshots DIR] [--database FILE]
+    tests/datasette.py [--screenshots DIR] [--database FILE] [--binary CC_ETL]
 
 Needs chromium and sqlite3; installs Datasette (0.65 and the 1.0 alpha), the dashboards and Playwright under target/.
 With --database, the pages of that database are timed instead, and none may take a second.
@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -46,7 +47,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--screenshots", type=pathlib.Path)
     arguments.add_argument("--database", type=pathlib.Path)
+    arguments.add_argument("--binary", type=pathlib.Path, default=CC_ETL)
     arguments = arguments.parse_args()
+    globals()["CC_ETL"] = arguments.binary.resolve()
     stable, alpha = (environment(name, packages) for name, packages in PACKAGES.items())
     if "playwright" not in sys.modules and pathlib.Path(sys.prefix) != stable:
         os.execv(stable / "bin/python", [stable / "bin/python", *sys.argv])
@@ -58,6 +61,9 @@ def main():
             return
         database = folder / "demo.db"
         run(CC_ETL, "sync", "--demo", "--quiet", "--db", database)
+        for installed in (stable, alpha):
+            end_with_cc_etl(installed, database, folder)
+        start_without_datasette(stable, database, folder)
         with Server(stable, database, folder) as server:
             ask_everywhere(server, database)
             browse(server, arguments.screenshots)
@@ -83,13 +89,78 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, text=True, **options)
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def await_that(condition, what):
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"not within 30 s: {what}")
+
+
+def answers(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def end_with_cc_etl(environment, database, folder):
+    """Datasette ends with cc-etl, whatever ends that, and leaves no files behind."""
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        port, temporary = free_port(), folder / f"tmp-{environment.name}-{ending.name}"
+        temporary.mkdir()
+        process = subprocess.Popen(
+            [CC_ETL, "datasette", "--db", database, "--", "--port", str(port)], text=True, stdout=subprocess.PIPE,
+            env={**os.environ, "PATH": f"{environment}/bin:{os.environ['PATH']}", "TMPDIR": str(temporary)},
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )
+        await_that(lambda: answers(port), "Datasette answers")
+        # To cc-etl alone, not to its group.
+        process.send_signal(ending)
+        code = process.wait(10)
+        await_that(lambda: not answers(port), f"Datasette ends after {ending.name}")
+        assert "Press Ctrl-C to end it" in process.stdout.read()
+        if ending != signal.SIGKILL:
+            left = [path.name for path in temporary.iterdir() if path.name.startswith("cc-etl-")]
+            assert (code, left) == (0, []), f"{ending.name}: exit code {code}, {left}"
+    print(f"ok      {environment.name}: ends with cc-etl on SIGINT, SIGTERM and SIGKILL")
+
+
+def start_without_datasette(environment, database, folder):
+    """uvx runs Datasette where it is not installed; without both, the error says what to install."""
+    programs = folder / "programs"
+    programs.mkdir()
+    command = [CC_ETL, "datasette", "--db", database, "--", "--version"]
+    failed = subprocess.run(command, env={**os.environ, "PATH": str(programs)}, text=True, capture_output=True)
+    assert failed.returncode == 2 and "pip install" in failed.stderr, failed
+    uvx = programs / "uvx"
+    uvx.write_text(f"""#!/bin/sh
+[ "$1 $2 $3 $4 $5" = "--from datasette<1 --with datasette-dashboards datasette" ] || exit 9
+shift 5
+exec {environment}/bin/datasette "$@"
+""")
+    uvx.chmod(0o755)
+    port = free_port()
+    process = subprocess.Popen(
+        [*command[:-1], "--port", str(port)], env={**os.environ, "PATH": str(programs)}, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )
+    await_that(lambda: answers(port), "Datasette answers through uvx")
+    process.terminate()
+    assert process.wait(10) == 0 and "with uvx" in process.stdout.read()
+    await_that(lambda: not answers(port), "Datasette ends with uvx")
+    print("ok      uvx runs Datasette where it is not installed")
+
+
 class Server:
     """Datasette, started by cc-etl."""
 
     def __init__(self, environment, database, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.name = environment.name
         self.url = f"http://127.0.0.1:{port}"
         self.database = f"{self.url}/{urllib.parse.quote(database.stem)}"

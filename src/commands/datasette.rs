@@ -3,62 +3,159 @@
 use super::{database_path, print};
 use crate::cli::{DatasetteArguments, Global};
 use crate::error::{Error, Result};
+use crate::stop::Stop;
 use crate::terminal::sanitize;
 use crate::{database, datasette};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 const INSTALL: &str = "pip install 'datasette<1' datasette-dashboards";
 
-/// Writes `metadata.yaml`, then starts Datasette or prints the command that does.
+/// How often to look whether Datasette or the user ended the run.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long Datasette may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Writes the configuration, then starts Datasette or prints the command that does. Without a folder the configuration
+/// lasts as long as Datasette runs.
 pub fn run(global: &Global, arguments: &DatasetteArguments) -> Result<()> {
     let path = database_path(global)?;
     database::open_read_only(&path)?;
-    fs::create_dir_all(&arguments.out).map_err(Error::io(&arguments.out))?;
-    let page = arguments.out.join("metadata.yaml");
-    // Datasette names a database after its file.
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    write_private(&page, &datasette::metadata(&name))?;
-
-    let mut command = command(&path, &page);
-    if !arguments.serve {
-        return match global.quiet {
-            true => Ok(()),
-            false => print(&sanitize(&format!(
-                "{}\n\nStart it with:  {}\nInstall it with:  {INSTALL}",
-                page.display(),
-                shell_line(&command)
-            ))),
-        };
+    let Some(out) = &arguments.out else {
+        let folder = tempfile::Builder::new().prefix("cc-etl-").tempdir();
+        let folder = folder.map_err(Error::io(std::env::temp_dir()))?;
+        write(&path, folder.path())?;
+        return serve(global, &path, folder.path(), &arguments.options);
+    };
+    write(&path, out)?;
+    if arguments.serve {
+        return serve(global, &path, out, &arguments.options);
     }
-    // Since 1.0 canned queries are read from the configuration file.
-    if version()?.starts_with("1.") {
-        command.arg("-c").arg(&page);
+    if !arguments.options.is_empty() {
+        return Err(Error::Usage(
+            "options for Datasette have no effect unless it is started: add --serve, or leave out --out".to_string(),
+        ));
     }
-    command.args(&arguments.options);
-    let status = command.status().map_err(not_there)?;
-    match status.success() {
+    let mut command = Command::new("datasette");
+    add_arguments(&mut command, &path, out);
+    match global.quiet {
         true => Ok(()),
-        false => Err(Error::Unusable(format!("datasette exited with {status}"))),
+        false => print(&sanitize(&format!(
+            "{}\n\nStart it with:  {}\nInstall it with:  {INSTALL}",
+            out.display(),
+            shell_line(&command)
+        ))),
     }
 }
 
-fn command(path: &Path, page: &Path) -> Command {
-    let mut command = Command::new("datasette");
-    command.arg("serve").arg(path).arg("-m").arg(page);
+/// Writes the files of the configuration.
+fn write(path: &Path, out: &Path) -> Result<()> {
+    // Datasette names a database after its file.
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    for (file, content) in datasette::files(&name) {
+        let file = out.join(file);
+        let folder = database::folder_of(&file);
+        fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        write_private(&file, &content)?;
+    }
+    Ok(())
+}
+
+/// Starts Datasette and waits for its end. It ends with this program, however this program ends: our plugin ends Datasette
+/// when its standard input is closed.
+fn serve(global: &Global, path: &Path, folder: &Path, options: &[String]) -> Result<()> {
+    let mut command = launcher()?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    add_arguments(&mut command, path, folder);
+    // Since 1.0 canned queries are read from the configuration file.
+    if program == "datasette" && version()?.starts_with("1.") {
+        command.arg("-c").arg(folder.join("metadata.yaml"));
+    }
+    command.args(options);
+    if !global.quiet {
+        let how = match program.as_str() {
+            "datasette" => "",
+            _ => " with uvx, which downloads it the first time",
+        };
+        print(&sanitize(&format!(
+            "Starting Datasette{how}, to read {}. Press Ctrl-C to end it.",
+            path.display()
+        )))?;
+    }
+    let stop = Stop::listen()?;
+    command.env("CC_ETL_END_WITH_STDIN", "1");
+    let mut child = command.stdin(Stdio::piped()).spawn().map_err(missing)?;
+    match wait(&mut child, &stop).map_err(Error::io(&program))? {
+        Some(status) if !status.success() && !stop.is_requested() => {
+            Err(Error::Unusable(format!("{program} exited with {status}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Waits until the child ends; ends it when the user ends this program.
+fn wait(child: &mut Child, stop: &Stop) -> std::io::Result<Option<ExitStatus>> {
+    // Open until Datasette is to end.
+    let input = child.stdin.take();
+    while !stop.is_requested() {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(INTERVAL);
+    }
+    drop(input);
+    let asked = Instant::now();
+    while asked.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(INTERVAL);
+    }
+    child.kill()?;
+    child.wait().map(Some)
+}
+
+/// Datasette if it is installed, else uvx, which runs it from a cache of its own.
+fn launcher() -> Result<Command> {
+    if is_installed("datasette") {
+        return Ok(Command::new("datasette"));
+    }
+    if !is_installed("uvx") {
+        return Err(Error::Usage(format!(
+            "Datasette is not installed; install it with: {INSTALL}\nor install uv, which runs it without that: https://docs.astral.sh/uv"
+        )));
+    }
+    let mut command = Command::new("uvx");
+    command.args(["--from", "datasette<1", "--with", "datasette-dashboards"]);
+    command.arg("datasette");
+    Ok(command)
+}
+
+fn is_installed(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&folders).any(|folder: PathBuf| folder.join(&file).is_file())
+}
+
+fn add_arguments(command: &mut Command, path: &Path, folder: &Path) {
+    command.arg("serve").arg(path);
+    command.arg("-m").arg(folder.join("metadata.yaml"));
+    command.arg("--plugins-dir").arg(folder.join("plugins"));
+    command.arg("--template-dir").arg(folder.join("templates"));
     // Suggesting facets scans every column of a large table.
     command.args(["--setting", "suggest_facets", "off"]);
     // A long prompt would fill the page.
     command.args(["--setting", "truncate_cells_html", "200"]);
-    command
 }
 
 /// The version of the installed Datasette.
 fn version() -> Result<String> {
     let output = Command::new("datasette").arg("--version").output();
-    let output = output.map_err(not_there)?;
+    let output = output.map_err(missing)?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text
         .split_whitespace()
@@ -67,9 +164,9 @@ fn version() -> Result<String> {
         .to_string())
 }
 
-fn not_there(error: std::io::Error) -> Error {
+fn missing(error: std::io::Error) -> Error {
     Error::Usage(format!(
-        "cannot start datasette: {error}; install it with: {INSTALL}"
+        "cannot start Datasette: {error}; install it with: {INSTALL}"
     ))
 }
 
