@@ -2,8 +2,6 @@
 -- How to read: the cost of the responses that Claude Code attributes to each; responses without one are the row without a name.
 -- Group: cost
 -- :by - skill, plugin, mcp_server, effort or hour; skill without it
--- :since first_day - first local day, like 2026-09-01; all days without it
--- :until last_day - last local day; all days without it
 -- Bar: cost_usd
 -- Total: response_count, total_tokens, cost_usd
 select
@@ -23,7 +21,5 @@ select
     round(sum(response_costs.cost_usd), 4) as cost_usd
 from response_costs
 left join messages on messages.message_id = response_costs.message_id
-where response_costs.response_date >= coalesce(nullif(:since, ''), '0000')
-    and response_costs.response_date <= coalesce(nullif(:until, ''), '9999')
 group by name
 order by cost_usd desc, name;
