@@ -1,6 +1,6 @@
 -- What a skill, plugin, MCP server, effort or hour costs
 -- How to read: the cost of the responses that Claude Code attributes to each; responses without one are the row without a name.
--- Group: cost
+-- Group: tools
 -- :by - skill, plugin, mcp_server, effort or hour; skill without it
 -- Bar: cost_usd
 -- Total: response_count, total_tokens, cost_usd
