@@ -9,12 +9,13 @@ use std::path::PathBuf;
 /// Import the history of Claude Code (~/.claude) into one SQLite file
 ///
 /// Claude Code deletes transcripts after 30 days. cc-etl keeps a compressed archive of their bytes, and tables that
-/// sqlite3, Datasette and BI tools read.
+/// sqlite3, Datasette and BI tools read. Without a command, it imports what is new and shows the last days.
 #[derive(Debug, Parser)]
 #[command(
     version,
     max_term_width = 100,
     after_help = "Examples:
+  cc-etl                           import what is new, and show the last days
   cc-etl sync                      import new transcripts
   cc-etl query                     list the questions
   cc-etl search 'retry policy'     search prompts and responses
@@ -35,7 +36,10 @@ pub struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+    /// Without a command: print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of every command.

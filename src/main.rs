@@ -1,7 +1,7 @@
 //! Parses the arguments, runs the command, prints its error and sets the exit code.
 
 use cc_etl::cli::{Cli, Command};
-use cc_etl::error::Result;
+use cc_etl::error::{Error, Result};
 use cc_etl::{commands, stop};
 use clap::Parser;
 use std::process::ExitCode;
@@ -18,8 +18,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(Cli { global, command }: Cli) -> Result<()> {
+fn run(cli: Cli) -> Result<()> {
     stop::survive_file_size_limit()?;
+    let (global, json) = (cli.global, cli.json);
+    let Some(command) = cli.command else {
+        return commands::overview::run(&global, json);
+    };
+    if json {
+        let message = "give --json after the command";
+        return Err(Error::Usage(message.to_string()));
+    }
     if global.demo && !matches!(command, Command::Sync(_)) {
         commands::sync::create_demo(&global)?;
     }

@@ -52,3 +52,9 @@ values (?1, ?2)
 select begins_at, utc_offset
 from time_zone_offsets
 order by begins_at
+
+-- name: last_day
+select max(activity_date) from bi_days
+
+-- name: unpriced_models
+select model from unpriced_usage order by response_count desc, model

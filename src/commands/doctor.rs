@@ -19,8 +19,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
+    let findings = examine(&path)?;
+    match arguments.json {
+        true => print(&sanitize_json(&findings.json().to_string()))?,
+        false => findings.print(Emphasis::new(global.color))?,
+    }
+    match findings.risks() {
+        0 if arguments.json => Ok(()),
+        0 => print("nothing is at risk"),
+        1 => Err(Error::CheckFailed("1 thing is at risk".to_string())),
+        count => Err(Error::CheckFailed(format!("{count} things are at risk"))),
+    }
+}
+
+/// What is at risk, each with what to do about it.
+pub fn risks(path: &Path) -> Result<Vec<(String, String)>> {
+    let risk = |finding: Finding| Some((finding.what, finding.fix?));
+    Ok(examine(path)?.0.into_iter().filter_map(risk).collect())
+}
+
+fn examine(path: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
-    let connection = match database::open_read_only(&path) {
+    let connection = match database::open_read_only(path) {
         Ok(connection) => Some(connection),
         Err(error) => {
             findings.risk(&error.to_string(), "cc-etl sync");
@@ -43,18 +63,9 @@ pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     if let Some(connection) = &connection {
         inspect_content(connection, &mut findings)?;
     }
-    inspect_files(&path, &mut findings);
+    inspect_files(path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));
-    match arguments.json {
-        true => print(&sanitize_json(&findings.json().to_string()))?,
-        false => findings.print(Emphasis::new(global.color))?,
-    }
-    match findings.risks() {
-        0 if arguments.json => Ok(()),
-        0 => print("nothing is at risk"),
-        1 => Err(Error::CheckFailed("1 thing is at risk".to_string())),
-        count => Err(Error::CheckFailed(format!("{count} things are at risk"))),
-    }
+    Ok(findings)
 }
 
 /// What was found, and for a risk what to do about it.
