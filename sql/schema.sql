@@ -436,7 +436,7 @@ create table tool_results (
     message_id integer not null references messages (message_id) deferrable initially deferred,
     block_id integer not null unique references content_blocks (block_id) deferrable initially deferred,
     outcome text not null, -- one of outcomes: how the call ended
-    interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the mark after it, if it says that an error is an interruption
+    interrupt_message_id integer references messages (message_id) deferrable initially deferred, -- the interrupt mark that makes an error an interruption
     denial_reason text, -- the person's reason for a rejection
     reply text, -- the person's reply to questions: choices, notes and free text, one per line
     agent_id text, -- toolUseResult.agentId: the agent that the call spawned
@@ -855,7 +855,7 @@ create table api_responses (
     -- a sidechain if possible, then the line with the most output tokens, then the most tokens, then the last.
     api_response_id integer primary key,
     api_message_id text not null, -- message.id; without one the uuid of the line, or a hash of it; for an advisor followed by '#' and a number
-    id_scope text not null, -- where that id names one response: '' everywhere. Gateways repeat ids that do not begin with msg_: 'request:' and requestId, or 'run:' and the first line of a run of lines
+    id_scope text not null, -- scope of api_message_id: '' if unique; for gateways 'request:' and requestId, or 'run:' and the first line
     parent_api_response_id integer references api_responses (api_response_id) deferrable initially deferred, -- of an advisor: the response that asked it
     message_id integer references messages (message_id) deferrable initially deferred, -- of the earliest line
     session_id text references sessions (session_id) deferrable initially deferred, -- of the earliest line
@@ -898,7 +898,7 @@ create table usage_lines (
     usage_line_id integer primary key,
     api_response_id integer not null references api_responses (api_response_id) deferrable initially deferred,
     message_id integer references messages (message_id) deferrable initially deferred, -- the line is this message or a copy of it
-    event_id integer references events (event_id) deferrable initially deferred, -- or else this event: the line has no uuid
+    event_id integer references events (event_id) deferrable initially deferred, -- the line is this event, if it has no uuid
     file_id integer not null references files (file_id) deferrable initially deferred,
     line_number integer not null,
     byte_offset integer not null,
@@ -912,8 +912,8 @@ create table usage_lines (
     stop_reason text,
     duplicate_reason text check (duplicate_reason in (
         'streaming', -- another line of the same response in the same file
-        'same_request', -- the same for an id that names a response within its request
-        'same_run', -- the same for an id that names a response within a run of lines
+        'same_request', -- another line of the same request, if the id is unique only within it
+        'same_run', -- another line of the same run, if the id is unique only within it
         'same_file_replay', -- a copy of a message in the same file
         'resume_copy', -- another file
         'fork_copy', -- another file, with forkedFrom
@@ -921,7 +921,7 @@ create table usage_lines (
         'rewritten_file', -- another generation of the same file
         'progress_echo' -- an agent's line inside a progress record of its parent
     )), -- why the line is not counted; NULL if it is
-    run_uuid text, -- identifies the line if its response is a run of lines (api_responses.id_scope): its uuid
+    run_uuid text, -- uuid of the line, if its response is a run of lines (api_responses.id_scope)
     extra_json text, -- keys of usage without a column
     input_tokens integer,
     output_tokens integer,

@@ -40,7 +40,7 @@ pub(crate) use create::{Stage, check_references, create_index, create_stage};
 pub use create::{create, finish_new, open_for_statements, open_new};
 pub use files::{
     Lock, USED, Wait, create_private_folder, folder_of, lock, mark_as_used, open_private,
-    remove_leftovers, sync_file, sync_folder, with_suffix,
+    recorded_sync, remove_leftovers, sync_file, sync_folder, with_suffix,
 };
 pub(crate) use functions::{lower_version, version_number};
 pub use functions::{priced_model, regional_model};

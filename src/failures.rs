@@ -48,6 +48,11 @@ impl Failures {
         }
     }
 
+    /// Whether no attempt has failed.
+    pub fn is_empty(&self) -> bool {
+        self.failures.is_empty() && self.last.is_none()
+    }
+
     /// Runs one attempt. Returns `None` if it failed and another attempt may succeed.
     pub fn attempt<T>(&mut self, run: impl FnOnce(&Failures) -> Result<T>) -> Result<Option<T>> {
         // A failed attempt is rolled back, and its state is not used again.

@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import rivals
@@ -28,25 +29,56 @@ def main():
     if problems:
         sys.exit(f"cannot be installed: {problems}")
     unexplained = 0
-    for home in homes:
-        with tempfile.TemporaryDirectory() as work:
-            unexplained += compare(home, Path(work))
+    with tempfile.TemporaryDirectory() as folder:
+        homes.append(home_over_clock_changes(Path(folder)))
+        for home in homes:
+            with tempfile.TemporaryDirectory() as work:
+                path = sync(home, Path(work))
+                unexplained += sum(compare(home, Path(work), path, zone) for zone in ZONES)
     sys.exit(1 if unexplained else 0)
 
 
-def compare(home, work):
-    database = ours(home, work)
+# Daylight saving time of an hour, none, and of half an hour.
+ZONES = ["UTC", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"]
+
+
+def home_over_clock_changes(folder):
+    """A home with a response every half hour of a year: days of 23, 23.5, 24.5 and 25 hours."""
+    home = folder / "clock-changes"
+    (home / "projects" / "-w").mkdir(parents=True)
+    moment = datetime(2025, 10, 1, tzinfo=timezone.utc)
+    with open(home / "projects" / "-w" / "5e550001-0000-4000-8000-000000000001.jsonl", "w") as lines:
+        for number in range(2 * 24 * 410):
+            line = {
+                "type": "assistant", "uuid": f"uuid-{number}", "sessionId": "5e550001-0000-4000-8000-000000000001",
+                "timestamp": f"{moment:%Y-%m-%dT%H:%M:%S}.000Z", "requestId": f"req_{number}",
+                "message": {
+                    "id": f"msg_{number}", "role": "assistant", "model": "claude-sonnet-4-5-20250929", "content": [],
+                    "usage": {
+                        "input_tokens": 1, "output_tokens": 1 + number % 7, "cache_creation_input_tokens": 0,
+                        "cache_read_input_tokens": 0,
+                    },
+                },
+            }
+            lines.write(json.dumps(line, separators=(",", ":")) + "\n")
+            moment += timedelta(minutes=30)
+    return home
+
+
+def compare(home, work, path, zone):
+    database = ours(path, zone)
     mine = {(row["day"], row["model"]): row for row in by_day_and_model(database)}
-    ccusage = of_ccusage(home)
-    agentsview = of_agentsview(home, work)
-    print(f"\n{home.name}: {len(mine)} days and models")
+    ccusage = of_ccusage(home, zone)
+    # The other tool is compared once: its days are not in question.
+    agentsview = of_agentsview(home, work) if zone == "UTC" else None
+    print(f"\n{home.name} in {zone}: {len(mine)} days and models")
     equal, unexplained = 0, 0
-    for key in sorted(mine.keys() | ccusage.keys() | agentsview.keys(), key=str):
+    for key in sorted(mine.keys() | ccusage.keys() | (agentsview or {}).keys(), key=str):
         row = mine.get(key)
         tokens = tuple(row[name] for name in TOKENS) if row else (0, 0, 0, 0)
         cost = row["cost"] if row else None
         their_tokens, their_cost = ccusage.get(key, ((0, 0, 0, 0), 0.0))
-        other_tokens = agentsview.get(key, (0, 0, 0, 0))
+        other_tokens = tokens if agentsview is None else agentsview.get(key, (0, 0, 0, 0))
         problems = []
         if their_tokens != tokens:
             problems.append(("ccusage", their_tokens, *explain_tokens(database, home, key, tokens, their_tokens)))
@@ -65,22 +97,30 @@ def compare(home, work):
             if len(lines) > 3:
                 print(f"      and {len(lines) - 3} more lines")
             unexplained += reason is None and tool == "ccusage"
-    print(f"  {equal} equal in both, {unexplained} differences to ccusage without a reason")
+    print(f"  {equal} equal, {unexplained} differences to ccusage without a reason")
     return unexplained
 
 
 # --- the three tools
 
+PROGRAM = REPOSITORY / "target/release/cc-etl"
 TOKENS = ("input_tokens", "output_tokens", "cache_write_tokens", "cache_read_tokens")
 
 
-def ours(home, work):
+def sync(home, work):
     path = work / "ours.db"
-    subprocess.run(
-        [REPOSITORY / "target/release/cc-etl", "sync", "--quiet", "--db", path, "--source", home],
-        check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([PROGRAM, "sync", "--quiet", "--db", path, "--source", home], check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+def ours(path, zone):
+    """The database, with its days in a zone. The views are read by Python's SQLite, and must say what the program says."""
+    subprocess.run([PROGRAM, "config", "time-zone", zone, "--quiet", "--db", path], check=True)
     database = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
     database.row_factory = sqlite3.Row
+    days = "select response_date, sum(response_count) as responses from daily_costs group by 1 order by 1"
+    printed = run([PROGRAM, "query", "--sql", days, "--format", "json", "--db", path])
+    assert json.loads(printed) == [dict(row) for row in database.execute(days)]
     return database
 
 
@@ -90,9 +130,9 @@ def by_day_and_model(database):
         f"select response_date as day, model, {sums}, sum(cost_usd) as cost from response_costs group by 1, 2")
 
 
-def of_ccusage(home):
+def of_ccusage(home, zone):
     printed = run(
-        [rivals.NPM / "ccusage", "claude", "daily", "--json", "--offline", "--timezone", "UTC"],
+        [rivals.NPM / "ccusage", "claude", "daily", "--json", "--offline", "--timezone", zone],
         env=os.environ | {"CLAUDE_CONFIG_DIR": str(home)})
     totals = {}
     for day in json.loads(printed)["daily"]:
@@ -141,7 +181,11 @@ def counted_lines(database, key):
         join api_responses using (api_response_id)
         join files using (file_id)
         where usage_lines.is_counted
-            and substr(api_responses.responded_at, 1, 10) is ?
+            and (
+                select response_costs.response_date
+                from response_costs
+                where response_costs.api_response_id = api_responses.api_response_id
+            ) is ?
             and api_responses.model is ?
         """, key).fetchall()
 

@@ -4,6 +4,7 @@
 mod sandbox;
 
 use proptest::prelude::*;
+use rusqlite::Connection;
 use sandbox::Sandbox;
 use sandbox::records::*;
 use serde_json::{Value, json};
@@ -792,4 +793,89 @@ fn how_far_a_response_can_be_trusted_depends_on_the_version_of_its_message() {
     ]);
     let quality = "select usage_quality from api_responses";
     assert_eq!(sandbox.query(quality), ["final"]);
+}
+
+#[test]
+fn a_sync_that_fills_all_tables_again_gives_and_counts_the_same() {
+    let message = |uuid: &str, text: &str| {
+        let session = session_id(1);
+        format!(
+            r#"{{"parentUuid":null,"uuid":"{uuid}","sessionId":"{session}","type":"user","message":{{"role":"user","content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    let old = message("u1", "one") + &message("u2", "two") + &message("u2", "two") + "{\"uuid\":";
+    let new = message("u3", "three") + &message("u1", "one") + &message("u3", "three");
+    let sync = |refill: &str, prepare: &str| {
+        let sandbox = Sandbox::new();
+        sandbox.write(FILES[0], &old);
+        sandbox.sync();
+        let connection = Connection::open(sandbox.database()).unwrap();
+        connection.execute_batch(prepare).unwrap();
+        let version = "select schema_version from pragma_schema_version";
+        let before = sandbox.count(version);
+        sandbox.write(FILES[0], old.clone() + "\"u4\",\"parentUuid\":null}\n");
+        sandbox.write(FILES[1], &new);
+        let home = sandbox.home();
+        let mut command = sandbox.command(&["sync", "--json", "--source", home.to_str().unwrap()]);
+        let output = command.env("CC_ETL_REFILL", refill).output().unwrap();
+        assert!(output.status.success(), "{}", sandbox::text(&output.stderr));
+        let mut report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for different in ["seconds", "database"] {
+            report.as_object_mut().unwrap().remove(different);
+        }
+        sandbox.check();
+        let is_refilled = sandbox.count(version) != before;
+        (is_refilled, report, sandbox)
+    };
+    let (is_refilled, report, added) = sync("0", "");
+    assert!(!is_refilled);
+    assert_eq!(report["messages"], 2);
+    assert_eq!(report["copies"], 2);
+    let of_the_user =
+        "create table notes (session_id text references sessions (session_id), note text);
+        insert into notes select session_id, 'mine' from sessions;
+        create index messages_of_the_user on messages (cwd);";
+    for prepare in ["", of_the_user] {
+        let (is_refilled, refilled_report, refilled) = sync("1", prepare);
+        assert!(is_refilled);
+        assert_eq!(refilled_report, report);
+        assert_eq!(refilled.hash(), added.hash());
+        if !prepare.is_empty() {
+            assert_eq!(refilled.count("select count(*) from notes"), 1);
+            let index = "select count(*) from sqlite_schema where name = 'messages_of_the_user'";
+            assert_eq!(refilled.count(index), 1);
+        }
+    }
+    // A trigger that would miss rows, and a column that would be lost.
+    for prepare in [
+        "create table log (uuid text);
+        create trigger messages_log after insert on messages
+        begin insert into log values (new.uuid); end;",
+        "alter table sessions add column rating integer",
+    ] {
+        let (is_refilled, _, sandbox) = sync("1", prepare);
+        assert!(!is_refilled, "{prepare}");
+        assert_eq!(sandbox.count("select count(*) from messages"), 4);
+    }
+}
+
+#[test]
+fn a_sync_that_cannot_fill_the_tables_again_adds_to_them_and_says_so() {
+    let sandbox = Sandbox::new();
+    let line = |uuid: &str| format!("{{\"parentUuid\":null,\"uuid\":\"{uuid}\"}}\n");
+    sandbox.write(FILES[0], line("u1"));
+    sandbox.sync();
+    let connection = Connection::open(sandbox.database()).unwrap();
+    let damage = "update archive_chunks set content = x'00'";
+    connection.execute_batch(damage).unwrap();
+    sandbox.write(FILES[1], line("u2"));
+    let home = sandbox.home();
+    let mut command = sandbox.command(&["sync", "--source", home.to_str().unwrap()]);
+    let output = command.env("CC_ETL_REFILL", "1").output().unwrap();
+    let told = sandbox::text(&output.stderr);
+    assert!(
+        output.status.success() && told.contains("which is slower"),
+        "{told}"
+    );
+    assert_eq!(sandbox.count("select count(*) from messages"), 2);
 }

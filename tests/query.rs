@@ -1352,3 +1352,34 @@ fn clock(modifier: &str) -> String {
         )
         .unwrap()
 }
+
+#[test]
+fn the_last_sync_is_the_last_run_even_with_nothing_new() {
+    let sandbox = Sandbox::new();
+    sandbox.write("projects/-w/s.jsonl", "");
+    sandbox.sync();
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    connection
+        .execute_batch(
+            "update sync_runs set finished_at = '2020-01-01T00:00:00.000Z';
+            update files set last_synced_at = '2020-01-01T00:00:00.000Z'",
+        )
+        .unwrap();
+    let last_sync = || {
+        let status = sandbox.ok(&["status"]);
+        let line = status.lines().find(|line| line.starts_with("last sync"));
+        line.unwrap().to_string()
+    };
+    fs::write(sandbox.path("test.db.lock"), "").unwrap();
+    assert!(
+        last_sync().contains("2020-01-01 00:00 UTC"),
+        "{}",
+        last_sync()
+    );
+    sandbox.sync();
+    assert!(last_sync().contains("seconds ago"), "{}", last_sync());
+    assert!(!sandbox.ok(&["doctor"]).contains("2020-01-01"));
+    // What is not a time is ignored.
+    fs::write(sandbox.path("test.db.lock"), "yesterday").unwrap();
+    assert!(last_sync().contains("2020-01-01"), "{}", last_sync());
+}

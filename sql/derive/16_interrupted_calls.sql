@@ -1,4 +1,4 @@
--- A call that the person stopped may end like one that failed: the mark that follows its result tells.
+-- The result of a call that the person stopped may look like an error. The interrupt mark after it shows the difference.
 create temp table interrupted_results as
 select marks.tool_result_id, marks.message_id
 from (
@@ -25,7 +25,7 @@ from interrupted_results
 where interrupted_results.tool_result_id = tool_results.tool_result_id
     and tool_results.interrupt_message_id is not interrupted_results.message_id;
 
--- The call may stand in another session.
+-- The call may be in another session.
 insert or ignore into touched_sessions (session_id)
 select messages.session_id
 from interrupted_results

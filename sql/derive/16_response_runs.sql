@@ -1,9 +1,9 @@
--- Runs of lines. Where a gateway repeats the ids of responses and names no requests, lines that follow each other in a file
--- are one response while their input and cache tokens are equal, and while the person says nothing in between. Results of
--- tools may stand between the lines of a response, but where all tokens are 0 that tells nothing, and they end the run.
+-- Runs of lines. If a gateway repeats response ids and records no request ids, consecutive lines of a file are one response as
+-- long as their input and cache tokens are equal and no prompt is between them. Tool results may be between the lines of a
+-- response; but if all tokens are 0, equal tokens prove nothing, and a tool result ends the run.
 --
--- Each such line was loaded as a response of its own. Here all lines of a run get that of its first line. What other files
--- repeat of a line goes with it.
+-- The loader makes each such line its own response. This script assigns all lines of a run to the response of the first line,
+-- with the copies of these lines in other files.
 
 -- Files whose runs may have changed.
 create temp table run_files (file_id integer primary key);
@@ -24,7 +24,7 @@ from touched_messages
 cross join message_copies using (message_id)
 where exists (select 1 from usage_lines where usage_lines.run_uuid is not null);
 
--- The lines that may belong to another run now, and the files that have copies of them.
+-- The lines whose run may have changed, and the files with copies of them.
 create temp table run_uuids (run_uuid text primary key) without rowid;
 
 insert or ignore into run_uuids (run_uuid)
@@ -56,7 +56,7 @@ with lines as (
         coalesce(usage_lines.input_tokens, 0) as input_tokens,
         coalesce(usage_lines.cache_write_tokens, 0) as cache_write_tokens,
         coalesce(usage_lines.cache_read_tokens, 0) as cache_read_tokens,
-        -- What follows each other: the conversation, its sidechain, and what passes by of each agent.
+        -- Separate sequences: the conversation, its sidechain, and the progress records of each agent.
         json_array(
             usage_lines.file_id, usage_lines.session_id, usage_lines.is_progress, usage_lines.is_sidechain,
             case when usage_lines.is_progress then usage_lines.agent_run_id end
@@ -117,7 +117,7 @@ select
 from numbered
 where run_uuid is not null;
 
--- The run of a line that several files have: of its own line before what passes by, the earliest, then the smallest path.
+-- The run of a line in several files: from its own line before progress records, then the earliest, then the smallest path.
 create temp table run_names (
     api_message_id text,
     run_uuid text,

@@ -10,6 +10,10 @@ from files
 where not (kind = 'other' and archived_bytes = 0)
 order by file_id
 
+-- name: count_archived_bytes
+select coalesce(sum(archived_bytes), 0)
+from files
+
 -- name: delete_incomplete_tail
 delete from rejected_lines
 where file_id = ?1 and reason = 'incomplete_tail'
@@ -35,8 +39,8 @@ where not (files.kind = 'other' and files.archived_bytes = 0)
 order by sources.source_id, files.path, files.generation
 
 -- name: find_archived_bytes
--- How much of a file is archived, and its running hash.
-select archived_bytes, archived_hash
+-- How much of a file is archived, its running hash, and how much of it became rows.
+select archived_bytes, archived_hash, parsed_bytes, newline_count, blank_line_count
 from files
 where file_id = ?1
 

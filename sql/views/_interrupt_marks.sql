@@ -1,12 +1,12 @@
 create view _interrupt_marks as
--- One row per mark that the person interrupted Claude: what the mark follows in its thread, and the call that it stopped.
--- The walk stays in its session, so that whatever changes on the way touches that session.
+-- One row per interrupt mark: the record that it follows in its thread, and the call that was stopped.
+-- The walk does not leave the session, so every change along the way touches that session.
 with recursive steps as (
     select message_id as mark_id, parent_message_id as message_id, 1 as step
     from messages indexed by messages_by_prompt
     where prompt_kind = 'interrupt'
     union all
-    -- What the program writes in between says nothing. A circle of parents ends the walk.
+    -- Skip records that Claude Code generates in between. A cycle of parents ends the walk.
     select steps.mark_id, messages.parent_message_id, steps.step + 1
     from steps
     cross join messages using (message_id)
@@ -44,7 +44,7 @@ marks as (
             order by tool_results.block_id desc
             limit 1
         ) as tool_result_id,
-        -- A call without a result. Lines of one response stand one after the other.
+        -- A call without a result. The lines of a response are consecutive.
         (
             select tool_uses.tool_use_id
             from tool_uses
@@ -60,8 +60,8 @@ select
     marks.mark_id as message_id,
     marks.session_id,
     marks.agent_run_id,
-    marks.tool_result_id, -- the result that it follows
-    -- The call that was stopped. Without "for tool use" the mark stops the response to a result, unless the command was killed.
+    marks.tool_result_id, -- the preceding result
+    -- The stopped call. Without "for tool use" the person stopped the response to a result, unless the command was killed.
     case
         when marks.is_of_tool
             or tool_results.exit_code = 137
@@ -69,8 +69,8 @@ select
             then tool_results.tool_use_id
         when marks.tool_result_id is null then marks.pending_tool_use_id
     end as tool_use_id,
-    -- The response that was stopped or made the call. Of one that left no line the one before it or, after the first prompt,
-    -- the next one tells the model.
+    -- The response that was stopped or made the call. If it left no line, the model is that of the response before it or, after
+    -- the first prompt, of the next one.
     coalesce(
         (select tool_uses.message_id from tool_uses where tool_uses.tool_use_id = tool_results.tool_use_id),
         case when followed.type = 'assistant' then followed.message_id end,
@@ -103,7 +103,7 @@ select
         and (tool_results.outcome = 'error' or tool_results.interrupt_message_id is not null),
         0
     ) as is_stopped_call,
-    -- The result has said it.
+    -- The result already shows the interruption.
     coalesce(tool_results.outcome in ('user_rejected', 'interrupted'), 0) as is_repeated,
     marks.git_branch,
     marks.sent_at

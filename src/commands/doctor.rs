@@ -61,7 +61,7 @@ fn examine(path: &Path) -> Result<Findings> {
         )),
     }
     if let Some(connection) = &connection {
-        inspect_content(connection, &mut findings)?;
+        inspect_content(connection, &path, &mut findings)?;
     }
     inspect_files(path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));
@@ -322,8 +322,8 @@ fn days_left(modified_ns: i64, days: u64) -> u64 {
     days.saturating_sub(age.as_secs() / 86_400)
 }
 
-fn inspect_content(connection: &Connection, findings: &mut Findings) -> Result<()> {
-    let synced_at = status::Status::read(connection)?.synced_at;
+fn inspect_content(connection: &Connection, path: &Path, findings: &mut Findings) -> Result<()> {
+    let synced_at = status::Status::read(connection, path)?.synced_at;
     findings.note(&format!(
         "last sync: {}",
         status::ago(&synced_at, &TimeZone::read(connection)?)

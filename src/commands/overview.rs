@@ -119,7 +119,7 @@ impl Overview {
                 "cc-etl prices import".to_string(),
             )
         }));
-        let synced_at = status::Status::read(connection)?.synced_at;
+        let synced_at = status::Status::read(connection, path)?.synced_at;
         Ok(Overview {
             synced: status::ago(&synced_at, &zone),
             zone,

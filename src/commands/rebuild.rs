@@ -11,6 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::read::{ArchivedFile, Bytes};
 use crate::stop::Stop;
+use crate::store::Statements;
 use crate::terminal::grouped;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -71,8 +72,6 @@ pub fn derive(
     path: &Path,
     is_quiet: bool,
 ) -> Result<(Counts, Vec<Problem>)> {
-    // Tables are replaced one by one, so references are checked at the end.
-    connection.pragma_update(None, "foreign_keys", false)?;
     let mut failures = Failures::default();
     let (counts, mut problems) = loop {
         let fill = |failures: &Failures| fill(connection, path, is_quiet, failures);
@@ -91,14 +90,44 @@ fn fill(
     is_quiet: bool,
     failures: &Failures,
 ) -> Result<(Counts, Vec<Problem>)> {
+    let mut loader = Loader::rebuild(connection)?;
+    let progress = Progress::bytes("reading", archived_bytes(connection)?, is_quiet);
+    let pipeline = Pipeline::new(None);
+    let stop = Stop::default();
+    load_archive(
+        &mut loader,
+        connection,
+        path,
+        &pipeline,
+        &progress,
+        &stop,
+        failures,
+    )?;
+    progress.step("indexing");
+    loader.finish()?;
+    progress.finish();
+    Ok((loader.counts.clone(), std::mem::take(&mut loader.failures)))
+}
+
+/// The size of the files in the archive.
+pub fn archived_bytes(connection: &Connection) -> Result<u64> {
+    let bytes: i64 = connection.query_row(sql::COUNT_ARCHIVED_BYTES, [], |row| row.get(0))?;
+    Ok(bytes.cast_unsigned())
+}
+
+/// Loads all files of the archive into tables that [`Loader::rebuild`] emptied.
+pub fn load_archive(
+    loader: &mut Loader<Statements<'_>>,
+    connection: &Connection,
+    path: &Path,
+    pipeline: &Pipeline,
+    progress: &Progress,
+    stop: &Stop,
+    failures: &Failures,
+) -> Result<()> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
-    let files = archived_files(connection)?;
-    let progress = Progress::bytes(
-        "reading",
-        files.iter().map(|(_, size)| size).sum(),
-        is_quiet,
-    );
-    let inputs = files.into_iter().map(|(version, size)| Input {
+    let files = archived_files(connection)?.into_iter();
+    let inputs = files.map(|(version, size)| Input {
         name: PathBuf::from(&version.path),
         bytes: Bytes::Archive(ArchivedFile {
             connection: reader.clone(),
@@ -109,25 +138,22 @@ fn fill(
         chunks: Vec::new(),
         settled: None,
     });
-    let mut loader = Loader::rebuild(connection)?;
     let imported = import(
         inputs,
-        &mut loader,
-        &Pipeline::new(None),
+        loader,
+        pipeline,
         Commits::ByCaller,
-        &progress,
-        &Stop::default(),
+        progress,
+        stop,
         failures,
     )?;
+    stop.check()?;
     if let Some(problem) = imported.problems.first() {
         // Nothing is committed, so the tables are unchanged.
         let message = format!("the archive cannot be read, so nothing was changed: {problem}");
         return Err(Error::CheckFailed(message));
     }
-    progress.step("indexing");
-    loader.finish()?;
-    progress.finish();
-    Ok((loader.counts.clone(), std::mem::take(&mut loader.failures)))
+    Ok(())
 }
 
 /// All file versions in the archive, as if none were parsed, with their sizes.

@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
     let connection = database::open_read_only(&path)?;
-    let status = Status::read(&connection)?;
+    let status = Status::read(&connection, &path)?;
     if arguments.json {
         let new = unsynced(&connection)?;
         let json = status.json(&path, &new);
@@ -72,12 +72,13 @@ pub struct Status {
     files: i64,
     missing: i64,
     sources: i64,
-    /// Time of the last import; empty if there was none.
+    /// The end of the last sync, also of one with nothing new; empty if there was none.
     pub synced_at: String,
 }
 
 impl Status {
-    pub fn read(connection: &Connection) -> Result<Status> {
+    pub fn read(connection: &Connection, path: &Path) -> Result<Status> {
+        let recorded = database::recorded_sync(path).unwrap_or_default();
         Ok(connection.query_row(sql::STATUS, [], |row| {
             Ok(Status {
                 sessions: row.get("session_count")?,
@@ -87,7 +88,7 @@ impl Status {
                 files: row.get("file_count")?,
                 missing: row.get("missing_count")?,
                 sources: row.get("source_count")?,
-                synced_at: row.get("synced_at")?,
+                synced_at: row.get::<_, String>("synced_at")?.max(recorded),
             })
         })?)
     }

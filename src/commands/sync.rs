@@ -5,7 +5,7 @@ mod target;
 
 use super::{database_path, print, rebuild, warn};
 use crate::cli::{Global, SyncArguments};
-use crate::database::{self, Wait, statements as sql};
+use crate::database::{self, Wait, statements as sql, upgrade};
 use crate::discover::{Discovery, SourceFile};
 use crate::error::{Error, Problem, Result};
 use crate::failures::Failures;
@@ -40,17 +40,28 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
         ));
     }
     let path = database_path(global)?;
-    let _lock = database::lock(&path, wait(arguments), &stop)?;
+    let mut lock = database::lock(&path, wait(arguments), &stop)?;
     let is_first = !path.exists();
     let mut report = attempt_until_done(Attempt::first(), |failures, refusal| {
         let mut report = Report::new(&path, timestamp::now());
         report.problems.extend(failures.problems());
         let attempt = (failures, refusal);
-        match sync(global, arguments, &roots, &stop, attempt, &mut report) {
-            Ok(()) => Ok(report),
-            Err(error) => Err(error.with_room(&path, report.needed_bytes())),
+        let error = match sync(global, arguments, &roots, &stop, attempt, &mut report) {
+            Ok(()) => return Ok(report),
+            Err(error) => error.with_room(&path, report.needed_bytes()),
+        };
+        if !report.is_refill || stop.is_requested() {
+            return Err(error);
         }
+        if !global.quiet {
+            warn(&format!(
+                "{error}; what is new is added to the tables one by one, which is slower"
+            ));
+        }
+        Err(Error::NotInBulk(error.to_string()))
     })?;
+    lock.record_sync(&timestamp::now())
+        .map_err(Error::io(&path))?;
     report.seconds = started.elapsed().as_secs_f64();
     report.print(global, arguments)?;
     if is_first && !global.quiet && !arguments.json {
@@ -177,7 +188,14 @@ fn sync(
         report.unfinished = database::close(target.connection, &target.path);
         return Ok(());
     }
-    let progress = Progress::bytes("reading", report.new_bytes, global.quiet || arguments.json);
+    let archived = rebuild::archived_bytes(&target.connection)?;
+    report.is_refill = is_bulk
+        && failures.is_empty()
+        && is_mostly_new(report.new_bytes, archived)
+        && target.building.is_none()
+        && upgrade::can_replace_tables(&target.connection)?;
+    let bytes = report.new_bytes + if report.is_refill { archived } else { 0 };
+    let progress = Progress::bytes("reading", bytes, global.quiet || arguments.json);
     let pipeline = Pipeline::new(arguments.threads.map(usize::from));
     let unopened = Mutex::new(Vec::new());
     let files: Vec<ChangedFile> = changes
@@ -194,6 +212,10 @@ fn sync(
     let mut written = None;
     let mut replaced = Vec::new();
     let pages = target.building.as_deref().filter(|_| is_bulk);
+    let commits = match pages.is_some() || report.is_refill {
+        true => Commits::ByCaller,
+        false => Commits::Often,
+    };
     if let Some(building) = pages {
         if arguments.index_tool_output {
             target.connection.execute_batch(sql::INDEX_TOOL_OUTPUT)?;
@@ -224,16 +246,33 @@ fn sync(
     let mut loader = match written {
         Some(written) => Loader::resume(&target.connection, written)?,
         None => {
-            let mut loader = Loader::new(&target.connection)?;
+            let connection = &target.connection;
+            let mut loader = match report.is_refill {
+                true => Loader::rebuild(connection)?,
+                false => Loader::new(connection)?,
+            };
             if arguments.index_tool_output {
                 loader.index_tool_output()?;
+            }
+            if report.is_refill {
+                let path = &target.path;
+                rebuild::load_archive(
+                    &mut loader,
+                    connection,
+                    path,
+                    &pipeline,
+                    &progress,
+                    stop,
+                    failures,
+                )?;
+                loader.restart_counts();
             }
             note(&target.connection, &mut loader, &changes, report)?;
             let imported = import(
                 &mut inputs,
                 &mut loader,
                 &pipeline,
-                Commits::Often,
+                commits,
                 &progress,
                 stop,
                 failures,
@@ -251,10 +290,7 @@ fn sync(
     let again = Again {
         connection: &target.connection,
         pipeline: &pipeline,
-        commits: match pages {
-            Some(_) => Commits::ByCaller,
-            None => Commits::Often,
-        },
+        commits,
         progress: &progress,
         stop,
         failures,
@@ -275,6 +311,19 @@ fn sync(
     report.unfinished = target.close()?;
     progress.finish();
     Ok(())
+}
+
+/// Whether so much is new that it is faster to fill all tables again, from the archive and the new files, and to build
+/// their indexes at the end. `CC_ETL_REFILL` overrides it: the content must be the same.
+fn is_mostly_new(new_bytes: u64, archived_bytes: u64) -> bool {
+    /// With less, a sync is short anyway.
+    const LEAST_BYTES: u64 = 64 << 20;
+    match std::env::var("CC_ETL_REFILL").as_deref() {
+        Ok("0") => false,
+        Ok("1") => true,
+        // Per byte, filling from the archive costs about half as much as adding rows one by one.
+        _ => new_bytes >= LEAST_BYTES && new_bytes / 2 > archived_bytes,
+    }
 }
 
 /// Reads files that were replaced while they were read once more: what they hold now is another version.
@@ -466,6 +515,8 @@ struct Report {
     rewritten_files: usize,
     missing_files: usize,
     new_bytes: u64,
+    /// Whether all tables are filled again.
+    is_refill: bool,
     counts: Counts,
     problems: Vec<Problem>,
     /// Scripts that failed.
@@ -488,6 +539,7 @@ impl Report {
             rewritten_files: 0,
             missing_files: 0,
             new_bytes: 0,
+            is_refill: false,
             counts: Counts::default(),
             problems: Vec::new(),
             failures: Vec::new(),

@@ -2,15 +2,31 @@
 
 use crate::error::{Error, Result};
 use crate::stop::Stop;
+use crate::timestamp;
 use std::ffi::OsStr;
 use std::fs::{DirEntry, File, OpenOptions, TryLockError};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 /// The exclusive lock of a writer. Dropping it releases the lock.
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Lock {
+    /// Records the end of a sync in the lock file: a sync with nothing new does not write to the database.
+    pub fn record_sync(&mut self, finished_at: &str) -> std::io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(finished_at.as_bytes())
+    }
+}
+
+/// The end of the last sync, by the lock file of a database.
+pub fn recorded_sync(database: &Path) -> Option<String> {
+    let recorded = std::fs::read_to_string(with_suffix(database, ".lock")).ok()?;
+    timestamp::to_milliseconds(&recorded).map(|_| recorded)
 }
 
 /// How long to wait if another sync holds the lock.
@@ -43,7 +59,7 @@ pub fn lock(database: &Path, wait: Wait, stop: &Stop) -> Result<Lock> {
     options.create(true).truncate(false).write(true);
     let file = open_private(&path, &mut options).map_err(Error::io(&path))?;
     match (file.try_lock(), wait) {
-        (Ok(()), _) => Ok(Lock { _file: file }),
+        (Ok(()), _) => Ok(Lock { file }),
         (Err(TryLockError::Error(error)), _) => Err(Error::Io(path, error)),
         (Err(TryLockError::WouldBlock), Wait::No) => Err(Error::Locked(path)),
         (Err(TryLockError::WouldBlock), Wait::UpTo(time)) => wait_for(file, path, Some(time), stop),
@@ -64,7 +80,7 @@ fn wait_for(file: File, path: PathBuf, time: Option<Duration>, stop: &Stop) -> R
     waiting.map_err(Error::io(&path))?;
     loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
-            Ok(Ok(file)) => return Ok(Lock { _file: file }),
+            Ok(Ok(file)) => return Ok(Lock { file }),
             Ok(Err(error)) => return Err(Error::Io(path, error)),
             Err(_) => stop.check()?,
         }

@@ -41,6 +41,19 @@ const GAINED: &[(&str, &str, &str)] = &[
     ("model_prices", "checked_on", "valid_from"),
 ];
 
+/// Whether [`replace_tables`] would lose nothing of the user's but statements that are run again: no column that was added to
+/// a table, and no trigger that expects to see every new row.
+pub fn can_replace_tables(connection: &Connection) -> Result<bool> {
+    let stored = tables(connection)?;
+    let mut ours = schema::statements().filter(|statement| statement.kind != Kind::Index);
+    let is_stored = |ours: Statement| {
+        let mut stored = stored.iter();
+        stored.any(|(name, sql)| name == ours.name && is_same(ours.sql, sql))
+    };
+    let mut triggers = connection.prepare("select 1 from sqlite_schema where type = 'trigger'")?;
+    Ok(ours.all(is_stored) && !triggers.exists([])?)
+}
+
 /// Replaces the tables by those of this schema, in the open transaction and with foreign keys off. Afterwards all tables but
 /// the kept ones are empty, and there are no indexes. Returns the statements of the user's indexes and triggers.
 pub(crate) fn replace_tables(connection: &Connection) -> Result<Vec<String>> {

@@ -72,8 +72,11 @@ impl<'c> Loader<Statements<'c>> {
         Ok(loader)
     }
 
-    /// A loader that replaces all derived tables by empty ones of this schema, to fill them again. Foreign keys must be off.
+    /// A loader that replaces all derived tables by empty ones of this schema, to fill them again. Foreign keys are
+    /// off from then on.
     pub fn rebuild(connection: &'c Connection) -> Result<Self> {
+        // Tables are replaced one by one, so references are checked at the end.
+        connection.pragma_update(None, "foreign_keys", false)?;
         let mut loader = Loader::unread(connection)?;
         loader.begin()?;
         loader.commit.of_the_user = upgrade::replace_tables(connection)?;
@@ -85,6 +88,12 @@ impl<'c> Loader<Statements<'c>> {
         loader.commit.begins_empty = true;
         loader.commit.is_unchecked = true;
         Ok(loader)
+    }
+
+    /// Counts only what is loaded from now on.
+    pub fn restart_counts(&mut self) {
+        self.counts = Counts::default();
+        self.deferred.uncounted_lines = self.deferred.lines.len();
     }
 
     /// Commits all loaded rows, with everything derived from them.
@@ -219,9 +228,15 @@ impl<'c> Loader<Statements<'c>> {
         self.flush_calls()?;
         self.flush_responses()?;
         let mut archive = archive::Reader::default();
-        for line in std::mem::take(&mut self.deferred.lines) {
+        let uncounted = std::mem::take(&mut self.deferred.uncounted_lines);
+        let lines = std::mem::take(&mut self.deferred.lines);
+        for (number, line) in lines.into_iter().enumerate() {
+            let counts = (number < uncounted).then(|| self.counts.clone());
             let loaded = self.load_deferred(&line, &mut archive);
             loaded.map_err(|error| self.blame(&line, error))?;
+            if let Some(counts) = counts {
+                self.counts = counts;
+            }
         }
         let mut deferred = std::mem::take(&mut self.deferred);
         calls::settle_touched(&mut self.store, &mut deferred.calls)?;

@@ -24,6 +24,8 @@ pub struct Deferred {
     pub models: BTreeSet<String>,
     pub unknown_kinds: UnknownKinds,
     pub lines: Vec<DeferredLine>,
+    /// How many of these lines, from the first on, are not counted.
+    pub uncounted_lines: usize,
     /// New generations of files, after which older ones are not current.
     pub generations: Vec<i64>,
     /// Sessions named by lines, with the facts of their messages.

@@ -204,9 +204,16 @@ impl Store for Statements<'_> {
             Some(_) if version.stat.is_none() => Ok(true),
             Some(file_id) => {
                 let mut find = self.connection.prepare_cached(sql::FIND_ARCHIVED_BYTES)?;
-                let archived: (i64, Option<Hash>) =
-                    find.query_row([file_id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                Ok(archived == (version.size.cast_signed(), version.archived_hash))
+                Ok(find.query_row([file_id], |row| {
+                    let (size, hash): (i64, Option<Hash>) = (row.get(0)?, row.get(1)?);
+                    let (parsed, lines, blank): (i64, i64, i64) =
+                        (row.get(2)?, row.get(3)?, row.get(4)?);
+                    Ok(
+                        (size.cast_unsigned(), hash) == (version.size, version.archived_hash)
+                            && parsed.cast_unsigned() == version.parsed
+                            && (lines, blank) == (version.newline_count, version.blank_line_count),
+                    )
+                })?)
             }
             None => {
                 let version = (version.source_id, &version.path, version.generation);

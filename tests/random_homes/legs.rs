@@ -111,11 +111,11 @@ fn growing_files(ways: &Ways) -> Outcome {
                 home.write(0, file, &content[..length], file.age + number as u64);
             }
         }
-        home.sync(&[])?;
+        home.sync_or_refill(number)?;
         home.check()?;
     }
     home.write_all(0);
-    home.sync(&[])?;
+    home.sync_or_refill(ways.case.threads)?;
     home.check_deeply()?;
     home.is(ways.clean()?)?;
     home.restores()?;
@@ -204,7 +204,7 @@ fn rewritten_files(ways: &Ways) -> Outcome {
             None if path.exists() => fs::remove_file(&path).expect("the file is there"),
             None => {}
         }
-        home.sync(&[])?;
+        home.sync_or_refill(number)?;
         home.check()?;
     }
     home.check_deeply()?;
@@ -289,6 +289,16 @@ impl Home<'_> {
     fn sync_by_statements(&self, options: &[&str]) -> Outcome {
         let mut command = self.sync_command(&[0], options);
         command.env("CC_ETL_BULK", "0");
+        self.execute(command)
+    }
+
+    /// A sync that adds to the tables, or one that fills all of them again, in turn.
+    fn sync_or_refill(&self, number: usize) -> Outcome {
+        let mut command = self.sync_command(&[0], &[]);
+        command.env(
+            "CC_ETL_REFILL",
+            if number.is_multiple_of(2) { "1" } else { "0" },
+        );
         self.execute(command)
     }
 
