@@ -54,6 +54,51 @@ fn without_a_home_it_says_how_to_name_one() {
 }
 
 #[test]
+fn without_a_command_it_imports_and_shows_the_last_days() {
+    let sandbox = two_sessions();
+    let run = || {
+        let mut command = sandbox.command(&[]);
+        let output = command
+            .env("CLAUDE_CONFIG_DIR", sandbox.home())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (first, note) = run();
+    assert!(note.contains("imported your history into"), "{note}");
+    for part in ["today", "last 7 days", "this month", "last sync"] {
+        assert!(first.contains(part), "{first}");
+    }
+    sandbox.write("projects/-w/new.jsonl", message("u9", OTHER, "one more"));
+    let (_, note) = run();
+    assert!(
+        note.contains("importing") && note.contains("1 file"),
+        "{note}"
+    );
+    assert_eq!(
+        sandbox.count("select count(*) from messages where uuid = 'u9'"),
+        1
+    );
+    let (_, note) = run();
+    assert!(!note.contains("import"), "{note}");
+    // The demo ends in the past: its last day counts as today.
+    let demo = sandbox.path("demo.db");
+    let json = sandbox.ok(&["--demo", "--db", demo.to_str().unwrap(), "--json"]);
+    let overview: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(overview["last_day"], "2026-10-28");
+    assert_eq!(overview["periods"][0]["session_count"], 1);
+    assert_eq!(overview["sessions"].as_array().unwrap().len(), 5);
+    assert!(
+        overview["attention"][0]["finding"]
+            .as_str()
+            .unwrap()
+            .contains("no price")
+    );
+    assert_eq!(sandbox.run(&["--json", "query"]).status.code(), Some(2));
+}
+
+#[test]
 fn the_demo_has_a_database_of_its_own() {
     let sandbox = two_sessions();
     let run = |arguments: &[&str]| {

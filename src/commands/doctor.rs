@@ -61,7 +61,7 @@ fn examine(path: &Path) -> Result<Findings> {
         )),
     }
     if let Some(connection) = &connection {
-        inspect_content(connection, &path, &mut findings)?;
+        inspect_content(connection, path, &mut findings)?;
     }
     inspect_files(path, &mut findings);
     findings.note(&format!("SQLite {}", rusqlite::version()));

@@ -121,7 +121,7 @@ impl Overview {
         }));
         let synced_at = status::Status::read(connection, path)?.synced_at;
         Ok(Overview {
-            synced: status::ago(&synced_at, &zone),
+            synced: status::age(&synced_at).unwrap_or_else(|| "never".to_string()),
             zone,
             last_day,
             periods,
@@ -165,7 +165,7 @@ impl Overview {
         }
         let demo = if global.demo { "--demo " } else { "" };
         parts.push(emphasis.faint(&format!(
-            "More: cc-etl {demo}daily, cc-etl {demo}query, cc-etl {demo}show --last, cc-etl {demo}report --out report.html"
+            "More: cc-etl {demo}daily | query | search WORDS | show --last | report --out FILE"
         )));
         parts.join("\n\n")
     }

@@ -136,24 +136,23 @@ pub fn unsynced(connection: &Connection) -> Result<Unsynced> {
 
 /// A local time, and how long ago it was.
 pub fn ago(moment: &str, zone: &TimeZone) -> String {
-    match timestamp::seconds_since(moment) {
+    match age(moment) {
         None => "never".to_string(),
-        Some(seconds) => {
-            let (number, unit) = match seconds {
-                0..120 => (seconds, "second"),
-                120..7200 => (seconds / 60, "minute"),
-                7200..172_800 => (seconds / 3600, "hour"),
-                _ => (seconds / 86_400, "day"),
-            };
-            let number = i64::try_from(number).unwrap_or(i64::MAX);
-            format!(
-                "{} {}, {} ago",
-                zone.minute(moment),
-                zone.name,
-                counted(number, unit)
-            )
-        }
+        Some(age) => format!("{} {}, {age}", zone.minute(moment), zone.name),
     }
+}
+
+/// How long ago a time was; none if it is not one.
+pub fn age(moment: &str) -> Option<String> {
+    let seconds = timestamp::seconds_since(moment)?;
+    let (number, unit) = match seconds {
+        0..120 => (seconds, "second"),
+        120..7200 => (seconds / 60, "minute"),
+        7200..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    Some(format!("{} ago", counted(number, unit)))
 }
 
 /// The size of a file; 0 if it does not exist.

@@ -79,12 +79,14 @@ fn next_steps(global: &Global) -> String {
         (None, false) => String::new(),
     };
     let steps = [
+        ("", "today, the last 7 days and this month"),
         ("query", "list the questions, such as daily costs"),
         ("search WORDS", "search prompts, responses and commands"),
         ("show --last", "read the latest session"),
         ("sql", "open the database in sqlite3"),
     ];
-    let commands = steps.map(|(command, _)| format!("cc-etl {options}{command}"));
+    let commands =
+        steps.map(|(command, _)| format!("cc-etl {options}{command}").trim_end().to_string());
     let width = commands.iter().map(String::len).max().unwrap_or_default();
     let mut text = "\nNext:".to_string();
     for (command, (_, meaning)) in commands.iter().zip(steps) {
