@@ -233,14 +233,18 @@ fn list(global: &Global, output: &OutputArguments, questions: &[Question]) -> Re
     page(global, &overview(questions, width, &emphasis))
 }
 
-/// The names of the questions by group, with their parameters.
+/// The names of the questions by group, with their own parameters. Those that many have are left to the list of a group.
 fn overview(questions: &[Question], width: usize, emphasis: &Emphasis) -> String {
     const INDENT: usize = 13;
+    const COMMON: [&str; 3] = ["since", "until", "limit"];
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     let mut group = "";
     for question in questions {
-        let (name, parameters) = (sanitize(&question.name), parameters(question));
+        let (name, parameters) = (
+            sanitize(&question.name),
+            parameters(question, |name| !COMMON.contains(&name)),
+        );
         let shown = terminal::shown_width(&name) + terminal::shown_width(&parameters) + 1;
         if question.group != group {
             group = &question.group;
@@ -264,18 +268,23 @@ fn overview(questions: &[Question], width: usize, emphasis: &Emphasis) -> String
             used += 1;
         }
     }
-    lines.push("Ask one: cc-etl query QUESTION [NAME=VALUE]; a group: cc-etl query cost".into());
+    lines.push("Ask one: cc-etl query QUESTION [NAME=VALUE], such as since=7d limit=5".into());
+    lines.push("Explain a group and its parameters: cc-etl query cost".into());
     lines.push("Run SQL: cc-etl query --sql 'select ...', or cc-etl query FILE.sql".into());
     lines.join("\n")
 }
 
 /// The parameters of a question, with their defaults where they have a value.
-fn parameters(question: &Question) -> String {
+fn parameters(question: &Question, is_shown: impl Fn(&str) -> bool) -> String {
     let parameter = |parameter: &question::Parameter| match parameter.default() {
         Some(value) if !value.contains(' ') => format!("{}={value}", parameter.name),
         _ => parameter.name.clone(),
     };
-    let parameters: Vec<String> = question.parameters.iter().map(parameter).collect();
+    let shown = question
+        .parameters
+        .iter()
+        .filter(|parameter| is_shown(&parameter.name));
+    let parameters: Vec<String> = shown.map(parameter).collect();
     parameters.join(" ")
 }
 
@@ -286,7 +295,7 @@ fn print_list(global: &Global, output: &OutputArguments, questions: &[Question])
             question.name.clone(),
             question.group.clone(),
             question.title.clone(),
-            parameters(question),
+            parameters(question, |_| true),
         ];
         cells.map(Value::Text).to_vec()
     };

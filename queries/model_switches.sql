@@ -1,0 +1,22 @@
+-- Switches of the model within a session
+-- How to read: newest first; the first response of each new model, and the one it followed. The new model has to write the context into its own cache.
+-- Group: cache
+-- :project - name of a project or a part of it; all projects without it
+-- :limit number - rows to show; 20 without it
+-- Bar: cost_usd
+with responses as (
+    select
+        *,
+        lag(model) over (partition by session_id, agent_run_id order by responded_at, api_message_id, api_response_id)
+            as previous_model
+    from response_costs
+    where kind = 'message'
+)
+
+select responded_at, project, previous_model, model, context_tokens, cache_write_tokens, cost_usd, session_id
+from responses
+where previous_model <> model
+    and session_id is not null
+    and coalesce(project, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
+order by responded_at desc, session_id, api_message_id, api_response_id
+limit coalesce(nullif(:limit, ''), 20);
