@@ -1,5 +1,5 @@
 -- Failures of the API
--- How to read: retries, and failures that were shown.
+-- How to read: failed requests to the API: retries, and errors that Claude Code showed.
 -- Group: tools
 -- Bar: error_count
 select failed_date, kind, error, status_code, count(*) as error_count, max(message) as example

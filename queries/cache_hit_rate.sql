@@ -1,9 +1,10 @@
 -- Cache: how much is read from it
--- How to read: the share of input that came from the cache; below 0.9 in long sessions the cache is often cold.
+-- How to read: the share of input that came from the cache, and what that saved; below 0.9 in long sessions the cache is often cold.
 -- Group: cache
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- Bar: hit_rate
+-- Total: cache_read_tokens, cache_write_tokens, input_tokens, cache_savings_usd
 -- Chart: lines response_date hit_rate
 select
     response_date,

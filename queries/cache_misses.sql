@@ -1,5 +1,5 @@
 -- Cache: what misses cost
--- How to read: requests in a session that wrote most of their context anew although the request before had it; the pause before tells why.
+-- How to read: requests that wrote most of their context to the cache again, although the previous request had it there; a long pause explains most of them.
 -- Group: cache
 -- :limit number - rows to show; 20 without it
 -- Bar: cache_write_cost_usd

@@ -1,9 +1,9 @@
--- Code blocks in answers
--- How to read: every fenced block, with its language; several blocks of one answer are numbered.
+-- Code blocks in responses
+-- How to read: every fenced block, with its language; several blocks of one response are numbered.
 -- Group: conversation
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it
-with answers as (
+with responses as (
     select
         content_blocks.block_id, content_blocks.text, messages.sent_at, messages.session_id, messages.uuid,
         projects.name as project
@@ -20,12 +20,12 @@ with answers as (
 -- The text as a JSON list of lines. Backslashes are taken out meanwhile, so that those of JSON's own escapes are the only ones.
 lines as materialized (
     select
-        answers.block_id,
+        responses.block_id,
         line.key as line_number,
         replace(line.value, char(0xe000), '\') as line
-    from answers
+    from responses
     join json_each('[' || replace(
-        json_quote(replace(replace(answers.text, '\', char(0xe000)), char(10), char(30))), '\u001e', '","'
+        json_quote(replace(replace(responses.text, '\', char(0xe000)), char(10), char(30))), '\u001e', '","'
     ) || ']') as line
 ),
 
@@ -80,9 +80,9 @@ blocks as (
 )
 
 select
-    answers.sent_at,
-    answers.project,
-    row_number() over (partition by answers.block_id order by blocks.opened_at) as block_number,
+    responses.sent_at,
+    responses.project,
+    row_number() over (partition by responses.block_id order by blocks.opened_at) as block_number,
     blocks.language,
     (
         select group_concat(line, char(10))
@@ -95,9 +95,9 @@ select
             order by lines.line_number
         )
     ) as code,
-    answers.session_id,
-    answers.uuid
+    responses.session_id,
+    responses.uuid
 from blocks
-join answers using (block_id)
-order by answers.sent_at desc, answers.uuid, answers.block_id, blocks.opened_at
+join responses using (block_id)
+order by responses.sent_at desc, responses.uuid, responses.block_id, blocks.opened_at
 limit coalesce(nullif(:limit, ''), 20);

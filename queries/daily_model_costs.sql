@@ -1,5 +1,5 @@
 -- Cost by day and model
--- How to read: local days; what the models of each day cost at list prices.
+-- How to read: local days; the cost of each model at list prices.
 -- Group: cost
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it

@@ -1,5 +1,5 @@
 -- Denials by tool
--- How to read: what you deny; for a high rate add a rule or change the instructions.
+-- How to read: the share of calls that you, a rule or a hook denied; if it is high, add a rule or change the instructions.
 -- Group: feedback
 -- Bar: denial_rate
 -- Total: call_count, user_rejected_count, permission_denied_count, hook_blocked_count

@@ -1,5 +1,5 @@
 -- What was denied, and why
--- How to read: newest first; your own words stand in the reason.
+-- How to read: newest first; the reason is what you wrote when you denied the call.
 -- Group: feedback
 -- :limit number - rows to show; 20 without it
 select said_at, kind, tool_name, coalesce(command, file_path) as what, text as reason, model, agent_type, session_id

@@ -1,5 +1,5 @@
 -- Most expensive sessions
--- How to read: agents included; agent_cost_usd is their part.
+-- How to read: sub-agents included; agent_cost_usd is their share.
 -- Group: cost
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it

@@ -1,5 +1,5 @@
 -- Tool calls that failed
--- How to read: newest first; what was called, and what the model was told.
+-- How to read: newest first; what was called, and the result that the model got.
 -- Group: tools
 -- :tool - name of a tool; all tools without it
 -- :limit number - rows to show; 20 without it

@@ -1,5 +1,5 @@
 -- Files edited most
--- How to read: changes that were made; lines by the patches.
+-- How to read: successful changes, and the lines they added and removed.
 -- Group: tools
 -- :limit number - rows to show; 20 without it
 -- Bar: change_count

@@ -1,5 +1,5 @@
 -- What was interrupted
--- How to read: newest first; the tool that ran, where one did.
+-- How to read: newest first; the tool that was running, if any.
 -- Group: feedback
 -- :limit number - rows to show; 20 without it
 select said_at, project, tool_name, coalesce(command, file_path) as what, model, agent_type, session_id

@@ -1,5 +1,5 @@
--- The last things that were said
--- How to read: newest first; everything the person said, wherever it was written.
+-- Latest prompts
+-- How to read: newest first; prompts, commands, replies and reasons, whichever file they were found in.
 -- Group: conversation
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it

@@ -1,5 +1,5 @@
 -- Cost per model
--- How to read: cache reads are most of all tokens, and the cheapest; cost_share is the part of all cost.
+-- How to read: most tokens are cache reads, which are the cheapest; cost_share is the share of the total cost.
 -- Group: cost
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it

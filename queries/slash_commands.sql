@@ -1,5 +1,5 @@
 -- Slash commands and skills
--- How to read: how often you and the model use each of them.
+-- How to read: how often you and the model used each of them.
 -- Group: tools
 -- Bar: use_count
 select 'person' as used_by, command_name as name, count(*) as use_count, max(said_at) as last_used_at

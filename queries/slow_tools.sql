@@ -1,5 +1,5 @@
 -- Slow tool calls
--- How to read: single calls, the slowest first; waiting for your permission is part of the time where the tool does not tell its own.
+-- How to read: single calls, the slowest first; if a tool does not report its duration, it includes the wait for your permission.
 -- Group: tools
 -- :limit number - rows to show; 20 without it
 -- Bar: duration_ms

@@ -1,5 +1,5 @@
 -- Tools: calls, errors, times
--- How to read: the error rate is of the calls that ran; denials and interruptions are apart.
+-- How to read: the error rate is the share of the calls that ran; denied and interrupted calls are not part of it.
 -- Group: tools
 -- Bar: call_count
 -- Total: call_count, ok_count, error_count, invalid_input_count, denied_count, stopped_count, result_bytes

@@ -1,5 +1,5 @@
 -- Pages fetched and searches made
--- How to read: the code is that of the page: a 404 is no error of the tool.
+-- How to read: the status code is that of the page; a 404 is not an error of the tool.
 -- Group: tools
 -- :limit number - rows to show; 20 without it
 select messages.sent_at, web_requests.kind, coalesce(web_requests.url, web_requests.query) as what, web_requests.status_code,
