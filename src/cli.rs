@@ -170,6 +170,10 @@ Examples:
     #[command(after_help = "Example:
   cc-etl report --since 30d --out report.html")]
     Report(PageArguments),
+    /// Serve the database to Claude Code and other clients of the Model Context Protocol, for reading only
+    #[command(after_help = "Example:
+  claude mcp add --scope user history -- cc-etl mcp")]
+    Mcp,
     /// Print the path of the database
     Path,
     /// Open the database in sqlite3, for reading only
@@ -400,7 +404,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     Ok((name.trim_start_matches(':').to_string(), value.to_string()))
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct SearchArguments {
     /// Words to search for, or an FTS5 query: "a phrase", prefix*, a AND b, a OR b, a NOT b
     #[arg(required = true, value_name = "WORDS")]

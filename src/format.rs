@@ -6,9 +6,10 @@ use clap::ValueEnum;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Fits the terminal
+    #[default]
     Table,
     /// Comma-separated, with a header
     Csv,

@@ -60,6 +60,7 @@ pub mod import;
 pub mod json;
 pub mod load;
 pub mod machine;
+mod mcp;
 pub mod normalize;
 mod pager;
 pub mod pipeline;

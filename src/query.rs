@@ -10,12 +10,26 @@ use rusqlite::limits::Limit;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Opens a database for untrusted SQL. The authorizer allows only reads: `vacuum into` and `attach` write files even on a
 /// read-only connection.
 pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
+    open_cancellable(path, timeout, &Cancelled::default())
+}
+
+/// Set to end a statement early.
+pub type Cancelled = Arc<AtomicBool>;
+
+/// Like [`open`]; statements also end when they are cancelled.
+pub fn open_cancellable(
+    path: &Path,
+    timeout: Duration,
+    cancelled: &Cancelled,
+) -> Result<Connection> {
     let mut connection = database::open_read_only(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, RESULT_BYTES as i32)?;
@@ -34,8 +48,9 @@ pub fn open(path: &Path, timeout: Duration) -> Result<Connection> {
         } => Authorization::Allow,
         _ => Authorization::Deny,
     }))?;
-    let begun = Instant::now();
-    connection.progress_handler(10_000, Some(move || begun.elapsed() > timeout))?;
+    let (begun, cancelled) = (Instant::now(), cancelled.clone());
+    let is_over = move || begun.elapsed() > timeout || cancelled.load(Ordering::Relaxed);
+    connection.progress_handler(10_000, Some(is_over))?;
     Ok(connection)
 }
 
@@ -54,13 +69,15 @@ pub fn run_with_timeout(
     sql: &str,
     parameters: &[(String, String)],
     limit: Option<usize>,
+    cancelled: &Cancelled,
 ) -> Result<(QueryRows, bool)> {
     const GRACE: Duration = Duration::from_millis(500);
     let (sender, receiver) = sync_channel(1);
     let (path, sql, parameters) = (path.to_path_buf(), sql.to_string(), parameters.to_vec());
+    let cancelled = cancelled.clone();
     let spawned = std::thread::Builder::new().spawn(move || {
-        let result =
-            open(&path, timeout).and_then(|connection| run(&connection, &sql, &parameters, limit));
+        let result = open_cancellable(&path, timeout, &cancelled)
+            .and_then(|connection| run(&connection, &sql, &parameters, limit));
         // After the timeout the receiver is gone.
         let _ = sender.send(result);
     });

@@ -956,7 +956,7 @@ fn sql_can_do_nothing_but_read() {
     let file = sandbox.path("stolen.db");
     let file = file.to_str().unwrap();
     let before = std::fs::metadata(sandbox.database()).unwrap().len();
-    for sql in [
+    let refused = [
         "delete from messages",
         "update messages set uuid = 'x'",
         "insert into settings values ('a', 'b')",
@@ -1000,7 +1000,8 @@ fn sql_can_do_nothing_but_read() {
         "select * from pragma_function_list",
         "update search set text = 'x'",
         "insert into search_data values (1, x'00')",
-    ] {
+    ];
+    for sql in refused {
         let output = sandbox.run(&["query", "--sql", sql]);
         assert_eq!(
             output.status.code(),
@@ -1010,9 +1011,100 @@ fn sql_can_do_nothing_but_read() {
             text(&output.stderr)
         );
     }
+    // The same through the server for Claude Code.
+    let calls = refused.iter().map(|sql| {
+        let call = serde_json::json!({"name": "query", "arguments": {"sql": sql}});
+        serde_json::json!({"jsonrpc": "2.0", "id": sql, "method": "tools/call", "params": call})
+    });
+    let answers = talk(
+        &sandbox,
+        &calls.map(|call| call.to_string()).collect::<Vec<_>>(),
+    );
+    assert_eq!(answers.len(), refused.len());
+    for answer in answers {
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+    }
     assert!(!std::path::Path::new(file).exists());
     assert_eq!(std::fs::metadata(sandbox.database()).unwrap().len(), before);
     sandbox.check();
+}
+
+/// Sends lines to `cc-etl mcp`, and reads an answer to each before the input ends.
+fn talk(sandbox: &Sandbox, lines: &[String]) -> Vec<serde_json::Value> {
+    use std::io::{BufRead, BufReader, Write};
+    let mut command = sandbox.command(&["mcp"]);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    for line in lines {
+        writeln!(input, "{line}").unwrap();
+    }
+    let answers = BufReader::new(server.stdout.take().unwrap())
+        .lines()
+        .take(lines.len());
+    let answers = answers
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    drop(input);
+    assert!(server.wait().unwrap().success());
+    answers
+}
+
+#[test]
+fn clients_with_and_without_a_handshake_are_served() {
+    let sandbox = demo();
+    let request = |id: i64, method: &str, params: serde_json::Value| {
+        serde_json::json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+            .to_string()
+    };
+    let version = serde_json::json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    let answer = |line: String| talk(&sandbox, &[line]).remove(0);
+    let initialized = answer(request(
+        1,
+        "initialize",
+        serde_json::json!({"protocolVersion": "2025-06-18"}),
+    ));
+    assert_eq!(initialized["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(initialized["result"]["serverInfo"]["name"], "cc-etl");
+    let unknown = answer(request(
+        1,
+        "initialize",
+        serde_json::json!({"protocolVersion": "2030-01-01"}),
+    ));
+    assert_eq!(unknown["result"]["protocolVersion"], "2025-11-25");
+    let discovered = answer(request(
+        2,
+        "server/discover",
+        serde_json::json!({"_meta": version}),
+    ));
+    assert_eq!(discovered["result"]["supportedVersions"][0], "2026-07-28");
+    assert_eq!(discovered["result"]["resultType"], "complete");
+    let tools = answer(request(
+        3,
+        "tools/list",
+        serde_json::json!({"_meta": version}),
+    ));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 6);
+    let refused =
+        serde_json::json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "1999-01-01"}});
+    assert_eq!(
+        answer(request(4, "tools/list", refused))["error"]["code"],
+        -32022
+    );
+    assert_eq!(answer("{".to_string())["error"]["code"], -32700);
+    assert_eq!(
+        answer(request(5, "no/such", serde_json::json!({})))["error"]["code"],
+        -32601
+    );
+    let call = serde_json::json!({"name": "ask", "arguments": {"question": "daily", "limit": 2}});
+    let rows = answer(request(6, "tools/call", call));
+    let rows = rows["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        rows.contains("\"cost_usd\":") && rows.contains("Only 2 rows"),
+        "{rows}"
+    );
 }
 
 #[test]
@@ -1304,41 +1396,40 @@ fn dates_are_parsed_and_times_printed_in_the_time_zone() {
 }
 
 #[test]
-fn this_week_is_the_current_one_without_a_day() {
+fn periods_end_today_without_a_day() {
     let sandbox = Sandbox::new();
-    let now = clock("+0 days");
-    let week_ago = clock("-7 days");
-    let record = |id: &str, time: &str| {
+    let record = |id: &str, session: &str, days: &str| {
         json!({
-            "type": "assistant", "uuid": id, "parentUuid": null, "sessionId": "s", "timestamp": time, "requestId": id,
+            "type": "assistant", "uuid": id, "parentUuid": null, "sessionId": session, "timestamp": clock(days), "requestId": id,
             "message": {
                 "id": format!("msg_{id}"), "role": "assistant", "model": "claude-opus-4-6", "content": [],
-                "usage": {"input_tokens": 1, "output_tokens": 1}
+                "usage": {"input_tokens": 1_000_000, "output_tokens": 0}
             }
         })
     };
-    let lines = [record("a", &now), record("b", &now), record("c", &week_ago)]
-        .map(|line| format!("{line}\n"));
+    let lines = [
+        record("a", "s", "+0 days"),
+        record("b", "t", "-1 days"),
+        record("c", "s", "-8 days"),
+    ];
+    let lines = lines.map(|line| format!("{line}\n"));
     sandbox.write("projects/-w/s.jsonl", lines.concat());
     sandbox.sync();
-    let weeks = sandbox.ok(&["query", "this_week", "--format", "csv"]);
-    let counts: Vec<&str> = weeks
-        .lines()
-        .map(|line| line.split(',').nth(3).unwrap())
-        .collect();
-    assert_eq!(counts, ["response_count", "2", "1"]);
-    let old = sandbox.ok(&[
-        "query",
-        "this_week",
-        "--format",
-        "csv",
-        "--param",
-        "until=2020-01-01",
-    ]);
-    assert!(
-        old.contains("this week,0") && old.contains("last week,0"),
-        "{old}"
+    let periods = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let rows = sandbox.ok(&[&["query", "periods", "--json"], arguments].concat());
+        serde_json::from_str(&rows).unwrap()
+    };
+    let now = periods(&[]);
+    let sessions = |row: &serde_json::Value| row["session_count"].as_i64().unwrap();
+    assert_eq!([sessions(&now[0]), sessions(&now[1])], [1, 2]);
+    assert_eq!(now[0]["cost_usd"], now[0]["before_usd"]);
+    assert_eq!(
+        now[1]["cost_usd"].as_f64(),
+        now[1]["before_usd"].as_f64().map(|cost| 2.0 * cost)
     );
+    for period in periods(&["--param", "today=2020-01-01"]) {
+        assert_eq!(sessions(&period), 0);
+    }
 }
 
 /// The clock, changed by a modifier of SQLite's date functions.

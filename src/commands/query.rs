@@ -5,7 +5,7 @@ use crate::cli::{Global, OutputArguments, QueryArguments, QuestionArguments};
 use crate::database;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
-use crate::query;
+use crate::query::{self, Cancelled};
 use crate::question::{self, OWN, Question};
 use crate::table::{self, wrap};
 use crate::terminal::{self, Emphasis, counted, sanitize};
@@ -115,7 +115,8 @@ impl Request<'_> {
         let zone = TimeZone::read(&database::open_read_only(&path)?)?;
         let parameters = question.interpret(&self.parameters, &zone)?;
         let run = |sql: &str, limit| {
-            query::run_with_timeout(self.timeout, &path, sql, &parameters, limit)
+            let never = Cancelled::default();
+            query::run_with_timeout(self.timeout, &path, sql, &parameters, limit, &never)
         };
         let (rows, has_more) = run(&question.sql, limit)?;
         match format {

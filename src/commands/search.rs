@@ -10,12 +10,59 @@ use crate::query;
 use crate::table::wrap;
 use crate::terminal::{self, Emphasis, sanitize};
 use crate::time_zone::TimeZone;
+use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::time::Duration;
 
 pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     let connection = query::open(&database_path(global)?, Duration::from_secs(30))?;
     let zone = TimeZone::read(&connection)?;
+    let mut found = find(&connection, &zone, arguments)?;
+    add_commands(&mut found, global);
+    let format = arguments.format();
+    if format != Format::Table {
+        return page_rows(global, &found, format, false);
+    }
+    if found.rows.is_empty() {
+        return print(&format!(
+            "no match for {}",
+            sanitize(&arguments.words.join(" "))
+        ));
+    }
+    let emphasis = Emphasis::new(global.color);
+    let width = terminal::size().map_or(usize::MAX, |(width, _)| width.saturating_sub(2).max(1));
+    let mut lines = Vec::new();
+    for row in &found.rows {
+        let cell = |name: &str| sanitize(&text(&row[column(&found, name)])).into_owned();
+        let (when, session) = (cell("said_at"), cell("session_id"));
+        let when = zone.minute(&when);
+        let session = session.get(..8).unwrap_or(&session);
+        let kind = format!("{} {}", cell("kind").replace('_', " "), cell("tool"));
+        let head = [&when, &cell("project"), kind.trim(), session].join("  ");
+        lines.push(emphasis.faint(head.trim_end()));
+        let excerpt = cell("excerpt");
+        let line: Vec<&str> = excerpt.split_whitespace().collect();
+        let excerpt = wrap(&line.join(" "), width, usize::MAX).into_iter();
+        lines.extend(excerpt.map(|line| format!("  {}", emphasis.marked(&line))));
+        for command in ["show_command", "resume_command"] {
+            let command = cell(command);
+            if !command.is_empty() {
+                lines.push(emphasis.faint(&format!("  {command}")));
+            }
+        }
+        lines.push(String::new());
+    }
+    let zone = sanitize(&zone.name);
+    lines.push(emphasis.faint(&format!("times are in {zone}")));
+    page(global, &lines.join("\n"))
+}
+
+/// The matches, best first.
+pub fn find(
+    connection: &Connection,
+    zone: &TimeZone,
+    arguments: &SearchArguments,
+) -> Result<QueryRows> {
     let day = |text: &Option<String>, parse: dates::Parse, option: &str| match text {
         None => Ok(None),
         Some(text) => match parse(text, zone.today()) {
@@ -49,47 +96,14 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
             .filter_map(|(name, value)| Some((name.to_string(), value?.to_string())))
             .collect();
         given.push(("limit".to_string(), arguments.limit.to_string()));
-        query::run(&connection, sql::SEARCH, &given, None)
+        query::run(connection, sql::SEARCH, &given, None)
     };
     // Input that is not a valid FTS5 query is searched for literally.
-    let (mut found, _) = match search(&words) {
+    let (found, _) = match search(&words) {
         Err(Error::Usage(_)) => search(&quoted(&words))?,
         other => other?,
     };
-    add_commands(&mut found, global);
-    let format = arguments.format();
-    if format != Format::Table {
-        return page_rows(global, &found, format, false);
-    }
-    if found.rows.is_empty() {
-        return print(&format!("no match for {}", sanitize(&words)));
-    }
-    let emphasis = Emphasis::new(global.color);
-    let width = terminal::size().map_or(usize::MAX, |(width, _)| width.saturating_sub(2).max(1));
-    let mut lines = Vec::new();
-    for row in &found.rows {
-        let cell = |name: &str| sanitize(&text(&row[column(&found, name)])).into_owned();
-        let (when, session) = (cell("said_at"), cell("session_id"));
-        let when = zone.minute(&when);
-        let session = session.get(..8).unwrap_or(&session);
-        let kind = format!("{} {}", cell("kind").replace('_', " "), cell("tool"));
-        let head = [&when, &cell("project"), kind.trim(), session].join("  ");
-        lines.push(emphasis.faint(head.trim_end()));
-        let excerpt = cell("excerpt");
-        let line: Vec<&str> = excerpt.split_whitespace().collect();
-        let excerpt = wrap(&line.join(" "), width, usize::MAX).into_iter();
-        lines.extend(excerpt.map(|line| format!("  {}", emphasis.marked(&line))));
-        for command in ["show_command", "resume_command"] {
-            let command = cell(command);
-            if !command.is_empty() {
-                lines.push(emphasis.faint(&format!("  {command}")));
-            }
-        }
-        lines.push(String::new());
-    }
-    let zone = sanitize(&zone.name);
-    lines.push(emphasis.faint(&format!("times are in {zone}")));
-    page(global, &lines.join("\n"))
+    Ok(found)
 }
 
 fn column(found: &QueryRows, name: &str) -> usize {
