@@ -1,32 +1,162 @@
-//! The query results in the README are those of the demo. `UPDATE_GOLDEN=1 cargo test` updates them.
+//! The README is run: its shell commands in their order, in a home of its own with the demo as `~/.claude`, and its
+//! statements on the demo. The outputs it shows are theirs. `UPDATE_GOLDEN=1 cargo test` updates them.
 
-mod sandbox;
+#![cfg(unix)] // its commands are those of a shell
 
-use sandbox::Sandbox;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The width of the tables in the README.
+const WIDTH: &str = "100";
 
 #[test]
-fn the_readme_shows_the_rows_of_the_demo() {
+fn the_commands_of_the_readme_run_in_order_and_print_what_it_shows() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let readme = std::fs::read_to_string(path).unwrap();
-    let sandbox = Sandbox::new();
-    sandbox.ok(&["sync", "--demo", "--quiet"]);
-    let mut parts = readme.split("```sql\n");
-    let mut updated = parts.next().unwrap().to_string();
-    let mut count = 0;
-    for part in parts {
-        let (sql, rest) = part.split_once("```\n\n```text\n").unwrap();
-        let (_, rest) = rest.split_once("```\n").unwrap();
-        let rows = sandbox.ok(&["query", "--sql", sql]);
-        updated.push_str(&format!("```sql\n{sql}```\n\n```text\n{rows}```\n{rest}"));
-        count += 1;
+    let readme = fs::read_to_string(path).unwrap();
+    let user = User::new();
+    let mut updated = String::new();
+    let mut output = None;
+    let mut shown = 0;
+    let mut rest = readme.as_str();
+    while let Some((before, language, code, after)) = next_block(rest) {
+        updated.push_str(before);
+        rest = after;
+        let code = match language {
+            "sh" => {
+                output = Some(user.run(code));
+                code.to_string()
+            }
+            "sql" => {
+                output = Some(user.query(code));
+                code.to_string()
+            }
+            "crontab" => {
+                let command = code
+                    .splitn(6, ' ')
+                    .nth(5)
+                    .expect("five fields, and a command");
+                user.run(command);
+                output = None;
+                code.to_string()
+            }
+            "text" => {
+                shown += 1;
+                output.take().expect("an output follows its command")
+            }
+            other => panic!("a block of {other:?} is not run"),
+        };
+        updated.push_str(&format!("```{language}\n{code}```\n"));
     }
-    assert_eq!(count, 5);
+    updated.push_str(rest);
+    assert_eq!(shown, 7);
+    for file in [".local/share/cc-etl/cc-etl.db", "report.html"] {
+        assert!(user.home.path().join(file).is_file(), "{file}");
+    }
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &updated).unwrap();
+        fs::write(path, &updated).unwrap();
     }
-    let readme = std::fs::read_to_string(path).unwrap();
+    let readme = fs::read_to_string(path).unwrap();
     assert!(
         readme == updated,
         "README.md is out of date; UPDATE_GOLDEN=1 cargo test writes it"
     );
+}
+
+/// The text before the first block, the block's language and code, and the text after it.
+fn next_block(text: &str) -> Option<(&str, &str, &str, &str)> {
+    let begin = match text.starts_with("```") {
+        true => 0,
+        false => text.find("\n```")? + 1,
+    };
+    let (language, code) = text[begin + 3..].split_once('\n').unwrap();
+    let end = match code.starts_with("```") {
+        true => 0,
+        false => code.find("\n```").unwrap() + 1,
+    };
+    Some((
+        &text[..begin],
+        language,
+        &code[..end],
+        &code[end + "```\n".len()..],
+    ))
+}
+
+/// A person who has just installed the program.
+struct User {
+    home: TempDir,
+}
+
+impl User {
+    fn new() -> User {
+        let home = tempfile::tempdir().unwrap();
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/home");
+        copy(&demo, &home.path().join(".claude"));
+        let programs = home.path().join(".cargo/bin");
+        fs::create_dir_all(&programs).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_cc-etl"), programs.join("cc-etl")).unwrap();
+        User { home }
+    }
+
+    /// Runs commands, and returns what they print.
+    fn run(&self, commands: &str) -> String {
+        let is_table = ["daily", "sessions", "query"]
+            .iter()
+            .any(|command| commands.starts_with(&format!("cc-etl --demo {command}")));
+        let commands = match is_table {
+            true => format!("{} --width {WIDTH}", commands.trim_end()),
+            false => commands.to_string(),
+        };
+        let programs = std::env::var_os("PATH").unwrap();
+        let path = std::iter::once(self.home.path().join(".cargo/bin"))
+            .chain(std::env::split_paths(&programs));
+        let output = Command::new("bash")
+            .args(["-euo", "pipefail", "-c", &commands])
+            .current_dir(self.home.path())
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::join_paths(path).unwrap())
+            .env("TZ", "UTC")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success(),
+            "{commands}\n{printed}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        lines_as_shown(&printed)
+    }
+
+    fn query(&self, sql: &str) -> String {
+        let sql = sql.replace('\'', "'\\''");
+        self.run(&format!("cc-etl --demo query --sql '{sql}'"))
+    }
+}
+
+/// Without blanks at the ends of lines, and with the age of a sync that has just ended.
+fn lines_as_shown(printed: &str) -> String {
+    let line = |line: &str| {
+        let line = line.trim_end();
+        match line.split_once("last sync ") {
+            Some((before, _)) => format!("{before}last sync 1 second ago\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    printed.lines().map(line).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => {
+                fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
 }
