@@ -16,8 +16,24 @@ const FILES: &[(&str, &str)] = &[
         include_str!("../examples/datasette/plugins/cc_etl.py"),
     ),
     (
+        "templates/cc_etl_style.html",
+        include_str!("../examples/datasette/templates/cc_etl_style.html"),
+    ),
+    (
+        "templates/database.html",
+        include_str!("../examples/datasette/templates/database.html"),
+    ),
+    (
         "templates/index.html",
         include_str!("../examples/datasette/templates/index.html"),
+    ),
+    (
+        "templates/row.html",
+        include_str!("../examples/datasette/templates/row.html"),
+    ),
+    (
+        "templates/table.html",
+        include_str!("../examples/datasette/templates/table.html"),
     ),
 ];
 
@@ -30,6 +46,7 @@ struct Page {
     pub sort: Option<&'static str>,
     /// Facet columns; in large tables only indexed ones.
     pub facets: &'static [&'static str],
+    /// Besides those whose name begins with `_`.
     pub is_hidden: bool,
 }
 
@@ -110,10 +127,10 @@ const PAGES: &[Page] = &[
     page("bi_tools", "tool_name", Some("activity_date"), &["tool_name", "project"]),
     page("bi_feedback", "kind", Some("said_at"), &["kind", "is_trivial", "project"]),
     page("bi_sessions", "title", Some("started_at"), &["project", "main_model"]),
-    hidden("_response_parts", "model"),
-    hidden("_tool_parts", "tool_name"),
-    hidden("_file_change_parts", "file_path"),
-    hidden("_other_texts", "text"),
+    page("_response_parts", "model", None, &[]),
+    page("_tool_parts", "tool_name", None, &[]),
+    page("_file_change_parts", "file_path", None, &[]),
+    page("_other_texts", "text", None, &[]),
     page("agent_tree", "", Some("started_at"), &[]),
     page("conversation", "", Some("sent_at"), &[]),
     page("daily_costs", "", Some("response_date"), &["model"]),
@@ -176,7 +193,31 @@ fn metadata(database: &str) -> String {
         page.render(0)
     );
     yaml.push_str(&DASHBOARDS.replace("DATABASE", &quoted(database)));
+    // Within `plugins`, the last key of the dashboards.
+    let own = map([
+        ("database", text(database)),
+        ("questions", Yaml::Map(groups())),
+    ]);
+    yaml.push_str("  cc-etl:\n");
+    yaml.push_str(&own.render(2));
     yaml
+}
+
+/// The titles of the questions by group, for the index page.
+fn groups() -> Vec<(String, Yaml)> {
+    let mut groups: Vec<(String, Vec<(String, Yaml)>)> = Vec::new();
+    for question in question::builtin() {
+        let entry = (question.name, text(&question.title));
+        match groups.iter_mut().find(|(name, _)| *name == question.group) {
+            Some((_, entries)) => entries.push(entry),
+            None => groups.push((question.group, vec![entry])),
+        }
+    }
+    groups.sort_by_key(|(name, _)| question::group_place(name));
+    let groups = groups.into_iter();
+    groups
+        .map(|(name, entries)| (name, Yaml::Map(entries)))
+        .collect()
 }
 
 fn describe<'t>(
@@ -205,10 +246,14 @@ fn describe<'t>(
                 Yaml::List(page.facets.iter().map(|facet| text(facet)).collect()),
             );
         }
-        if page.is_hidden {
-            set("hidden", Yaml::True);
-        }
     }
+    let is_hidden = PAGES
+        .iter()
+        .any(|page| page.table == name && page.is_hidden);
+    if is_hidden || name.starts_with('_') {
+        entries.push(("hidden".to_string(), Yaml::True));
+    }
+    let mut set = |key: &str, value: Yaml| entries.push((key.to_string(), value));
     if let Some((_, key)) = SEARCHED.iter().find(|(searched, _)| *searched == name) {
         set("fts_table", text("search"));
         set("fts_pk", text(key));

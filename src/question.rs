@@ -74,9 +74,13 @@ pub fn all(folder: Option<&Path>) -> Result<Vec<Question>> {
         questions.retain(|question| question.name != own.name);
         questions.push(own);
     }
-    let place = |question: &Question| GROUPS.iter().position(|group| *group == question.group);
-    questions.sort_by_cached_key(|question| (place(question), question.name.clone()));
+    questions.sort_by_cached_key(|question| (group_place(&question.group), question.name.clone()));
     Ok(questions)
+}
+
+/// The place of a group in the list.
+pub fn group_place(name: &str) -> Option<usize> {
+    GROUPS.iter().position(|group| *group == name)
 }
 
 /// The questions that ship with the program, by name.

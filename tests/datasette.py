@@ -39,6 +39,8 @@ PARAMETERS = {
     "words": "steep* OR price",
     "tool": "Bash",
     "session": "5e55",
+    "by": "effort",
+    "today": "2026-10-20",
     "uuid": None,  # one of the database
 }
 
@@ -71,6 +73,8 @@ def main():
         with Server(alpha, database, folder) as server:
             ask_everywhere(server, database)
             browse(server, None)
+        for installed in (stable, alpha):
+            attack(installed, folder)
 
 
 def environment(name, packages):
@@ -199,7 +203,7 @@ def ask_everywhere(server, database):
     asked = changed = 0
     for path in queries:
         sql = path.read_text()
-        names = re.findall(r"^-- :(\w+) - ", sql, re.M)
+        names = re.findall(r"^-- :(\w+)(?: \w+)? - ", sql, re.M)
         unset = compare(server, database, path, sql, {name: None for name in names})
         asked += 1
         if names:
@@ -273,20 +277,42 @@ def browse(server, screenshots):
                 page.screenshot(path=screenshots / f"{name}.png", full_page=True)
 
         page.goto(server.url)
-        shows("Claude Code history", "demo", name="index")
+        shows("Claude Code history", "demo", "Most expensive sessions", "Latest sessions", name="index")
         page.click("a:text-is('demo')")
-        shows("All sessions, as a table", "session_overview", name="database")
+        shows("Queries", "session_overview", name="database")
+        assert page.locator("a:text-matches('^_')").count() == 0, "internal tables or views are listed"
         # A session, its row, and what refers to it; a reference is shown by its label and leads on.
         page.goto(f"{server.database}/sessions?title__contains=Cart")
         shows("Cart choice and sorting by steeping time", "tea-shop", "One row per sessionId", name="sessions")
         page.click("table.rows-and-columns tbody td.col-session_id a")
-        shows("rows from session_id in messages", name="session")
+        shows("Cart choice and sorting by steeping time", "Cost", "$", "Prompt", "Claude", "Tool calls", name="session")
+        # Each turn leads to its prompt.
+        page.click("summary:has-text('cost, tool calls and duration')")
+        page.click("details[open] tbody a >> nth=0")
+        page.wait_for_selector(".message.person:target")
+        page.click("summary:has-text('what refers to it')")
         page.click("li:has-text('from session_id in messages') a")
         shows("Cart choice and sorting by steeping time", name="messages")
+        # The thread of a sub-agent, from its call.
+        page.goto(f"{server.database}/sessions?title=Reviews+for+teas")
+        page.click("table.rows-and-columns tbody td.col-session_id a")
+        page.click(".message .agent a >> nth=0")
+        shows("Sub-agent: database-designer Propose review table", "Back to the session", name="agent")
+        # Text comes first, and ids of sessions, messages and calls are links in views and queries.
+        for view, first in [("conversation", "text"), ("prompts", "text"), ("turns", "prompt"), ("tool_calls", "name")]:
+            page.goto(f"{server.database}/{view}")
+            shows(name=view)
+            headers = page.eval_on_selector_all("th[data-column]", "headers => headers.map(header => header.dataset.column)")
+            assert headers[0] == first, f"{view}: {headers}"
+        assert "/tool_uses/" in page.get_attribute("td.col-tool_use_id a >> nth=0", "href")
+        page.goto(f"{server.database}/conversation?_sort=sent_at&prompt_kind=human")
+        page.click("td.col-message_id a >> nth=0")
+        page.wait_for_selector(".message.person:target")
         # A question, with another parameter.
         page.goto(f"{server.database}/expensive_sessions")
         rows = "table.rows-and-columns tbody tr"
         shows("agents included", "limit: rows to show; 20 without it", name="question")
+        assert "/sessions/" in page.get_attribute("td.col-session_id a >> nth=0", "href")
         assert page.locator(rows).count() == 20
         page.fill("input[name=limit]", "3")
         page.click("input[type=submit]")
@@ -301,6 +327,61 @@ def browse(server, screenshots):
         assert found.count() > 0 and all("steeping" in text.lower() for text in found.all_inner_texts())
         shows("rows where search matches", name="search")
     print(f"ok      {server.name}: index, session with its rows, question, search in Chromium")
+
+
+HOSTILE = """</pre></details></script>"'><script>window.ran = 1</script><img src=x onerror="window.ran = 1">{{ 7 * 7 }}‮"""
+SESSION = "5e550000-0000-4000-8000-00000000dead"
+
+
+def write_hostile_home(home):
+    """A session in which every text that a page shows attacks the page."""
+    times = (f"2026-10-01T08:00:{second:02}.000Z" for second in range(60))
+    common = {"sessionId": SESSION, "cwd": f"/home/dev/{HOSTILE}", "gitBranch": HOSTILE, "version": "2.1.0", "isSidechain": False}
+    usage = {"input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+
+    def line(uuid, parent, kind, content, **fields):
+        role = {"role": kind, "content": content, **fields}
+        return {**common, "type": kind, "uuid": uuid, "parentUuid": parent, "timestamp": next(times), "message": role}
+
+    call = {"type": "tool_use", "id": "toolu_hostile", "name": f"mcp__{HOSTILE}__{HOSTILE}", "input": {"command": HOSTILE}}
+    words = [{"type": "thinking", "thinking": HOSTILE, "signature": ""}, {"type": "text", "text": HOSTILE}, call]
+    result = {"type": "tool_result", "tool_use_id": "toolu_hostile", "is_error": True, "content": HOSTILE}
+    lines = [
+        line("u1", None, "user", HOSTILE),
+        {**line("a1", "u1", "assistant", words, id="msg_1", model=HOSTILE, usage=usage), "requestId": "req_1"},
+        line("u2", "a1", "user", [result]),
+        {"type": "custom-title", "customTitle": HOSTILE, "sessionId": SESSION},
+    ]
+    transcript = home / "projects" / "-home-dev-hostile" / f"{SESSION}.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def attack(environment, folder):
+    """Text of a conversation stays text on every page."""
+    folder = folder / f"hostile-{environment.name}"
+    home, database = folder / "home", folder / "hostile.db"
+    write_hostile_home(home)
+    run(CC_ETL, "sync", "--source", home, "--quiet", "--db", database)
+    with Server(environment, database, folder) as server, Browser() as page:
+        paths = [f"/sessions/{SESSION}", *(f"/{name}" for name in (
+            "sessions", "session_overview", "conversation", "messages", "prompts", "tool_calls", "turns", "_search_texts",
+            "tool_uses/toolu_hostile", "recent_sessions", "last_prompts", "models", "failed_tools"))]
+        urls = [server.url, *(server.database + path for path in paths)]
+        if environment.name == "datasette-0.65":
+            urls += [f"{server.url}/-/dashboards/{name}" for name in ("cost", "tools", "feedback")]
+        for url in urls:
+            page.goto(url)
+            page.wait_for_load_state("networkidle")
+            page.eval_on_selector_all("details", "all => all.forEach(details => details.open = true)")
+            assert page.evaluate("window.ran") is None, f"{url} runs text of a conversation"
+            assert page.locator("img[src=x]").count() == 0, f"{url} has text of a conversation as HTML"
+            assert "\n49" not in page.inner_text("body"), f"{url} renders text of a conversation as a template"
+            if url.endswith(SESSION):
+                # Title, branch, model, prompt, thinking, response, command, result.
+                shown = page.inner_text("body").count("<script>window.ran = 1</script>")
+                assert shown >= 8, f"{url} shows {shown} of the texts:\n{page.inner_text('body')}"
+    print(f"ok      {environment.name}: hostile text stays text on {len(urls)} pages")
 
 
 def look_at_dashboards(server, screenshots):
