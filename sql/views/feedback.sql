@@ -128,7 +128,7 @@ signals as (
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
             else 'prompt'
         end as kind,
-        said.session_id, said.agent_run_id, said.message_id, said.event_id, said.history_prompt_id, said.file_id,
+        said.session_id, said.project, said.agent_run_id, said.message_id, said.event_id, said.history_prompt_id, said.file_id,
         said.line_number,
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
@@ -137,25 +137,19 @@ signals as (
     from judged as said
     union all
     select
-        objections.kind, objections.session_id, objections.agent_run_id, objections.message_id, null, null, messages.file_id,
+        objections.kind, objections.session_id, projects.name, objections.agent_run_id, objections.message_id, null, null, messages.file_id,
         messages.line_number, objections.about_message_id, objections.tool_use_id, objections.text, null,
         objections.git_branch, objections.said_at, 0
     from objections
     join messages using (message_id)
+    left join sessions on sessions.session_id = objections.session_id
+    left join projects on projects.project_id = sessions.project_id
 )
 
 select
     signals.kind,
     signals.session_id,
-    coalesce(
-        projects.name,
-        (
-            select min(history_projects.name)
-            from history_prompts
-            join projects as history_projects on history_projects.path = history_prompts.project_path
-            where history_prompts.history_prompt_id = signals.history_prompt_id
-        )
-    ) as project,
+    signals.project,
     signals.text,
     signals.question,
     signals.is_trivial,
@@ -180,6 +174,4 @@ select
 from signals
 left join messages as about on about.message_id = signals.about_message_id
 left join tool_uses on tool_uses.tool_use_id = signals.tool_use_id
-left join agents on agents.agent_run_id = signals.agent_run_id
-left join sessions on sessions.session_id = signals.session_id
-left join projects on projects.project_id = sessions.project_id;
+left join agents on agents.agent_run_id = signals.agent_run_id;
