@@ -35,7 +35,6 @@ PARAMETERS = {
     "since": "2026-09-01",
     "until": "2026-10-10",
     "project": "tea",
-    "offset": "+02:00",
     "words": "steep* OR price",
     "tool": "Bash",
     "session": "5e55",
