@@ -4,7 +4,7 @@
 create temp table session_titles as
 select
     session_id,
-    substr(nullif(concat_ws(char(10), custom_title, ai_title, summary, agent_name), ''), 1, 1000000) as text
+    substr(nullif(concat_ws(char(10), custom_title, ai_title, summary, agent_name), ''), 1, (select text_characters from _limits)) as text
 from touched_sessions
 cross join sessions using (session_id);
 
@@ -46,7 +46,7 @@ from (
             select group_concat(leaf.atom, char(10))
             from json_tree(events.payload_json, '$.content') as leaf
             where leaf.type = 'text' and (leaf.fullkey = '$.content' or leaf.key = 'text')
-        ), 1, 1000000)
+        ), 1, (select text_characters from _limits))
     from events
     where events.event_id > (select last_event_id from indexed_rows)
         and events.type = 'queue-operation'
@@ -65,7 +65,7 @@ from (
                 where pasted_contents.history_prompt_id = history_prompts.history_prompt_id
                 order by pasted_contents.paste_number
             )
-        )), 1, 1000000)
+        )), 1, (select text_characters from _limits))
     from history_prompts
     where history_prompts.history_prompt_id > (select coalesce(max(history_prompt_id), 0) from _other_texts)
 )

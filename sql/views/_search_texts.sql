@@ -17,7 +17,7 @@ select
         when messages.prompt_kind in ('agent_prompt', 'agent_message') then 'agent_prompt'
         else 'program'
     end as text) as kind,
-    substr(content_blocks.text, 1, 1000000) as text
+    substr(content_blocks.text, 1, (select text_characters from _limits)) as text
 from content_blocks
 left join messages on messages.message_id = content_blocks.message_id
 where content_blocks.text is not null
@@ -36,7 +36,7 @@ select
                 tool_uses.change_kind is null
                 or leaf.key not in ('content', 'old_string', 'new_string', 'new_source')
             )
-    ), ''), 1, 1000000)
+    ), ''), 1, (select text_characters from _limits))
 from tool_uses
 left join messages on messages.message_id = tool_uses.message_id
 
@@ -59,7 +59,7 @@ select
                     then coalesce(tool_results.content, '')
                 else ''
             end,
-        1, 1000000
+        1, (select text_characters from _limits)
     )
 from tool_results
 left join messages on messages.message_id = tool_results.message_id
@@ -71,5 +71,5 @@ union all
 
 select
     text_id, cast(null as integer), cast(null as integer), event_id, history_prompt_id, session_id, cast(kind as text),
-    substr(text, 1, 1000000)
+    substr(text, 1, (select text_characters from _limits))
 from _other_texts;
