@@ -1,9 +1,8 @@
 -- Switches of the model within a session
--- How to read: newest first; the first response of each new model, and the one it followed. The new model has to write the context into its own cache.
+-- How to read: newest first; the first response of the new model, which has to write the context into a cache of its own.
 -- Group: cache
 -- :project - name of a project or a part of it; all projects without it
 -- :limit number - rows to show; 20 without it
--- Bar: cost_usd
 with responses as (
     select
         *,
@@ -13,7 +12,7 @@ with responses as (
     where kind = 'message'
 )
 
-select responded_at, project, previous_model, model, context_tokens, cache_write_tokens, cost_usd, session_id
+select responded_at, previous_model || ' -> ' || model as models, context_tokens, cache_write_tokens, cost_usd, project, session_id
 from responses
 where previous_model <> model
     and session_id is not null
