@@ -7,6 +7,7 @@ With --database, the pages of that database are timed instead, and none may take
 """
 
 import argparse
+import datetime
 import json
 import math
 import os
@@ -401,6 +402,20 @@ def look_at_dashboards(server, screenshots):
             drawn += cards.count()
             if screenshots:
                 page.screenshot(path=screenshots / f"dashboard-{name}.png", full_page=True)
+        # A year is drawn by weeks, which begin on Monday, and three days by days.
+        for span, is_weekly in [("", True), ("?since=2026-10-05&until=2026-10-07", False)]:
+            page.goto(f"{server.url}/-/dashboards/cost{span}")
+            labels = page.locator("#chart-cost-periods .role-axis-label text")
+            labels.first.wait_for(state="attached", timeout=20000)
+            days = re.findall(r"\d+ [A-Z][a-z]{2} 20\d\d", " ".join(labels.all_text_contents()))
+            begins = [datetime.datetime.strptime(day, "%d %b %Y") for day in days]
+            assert len(begins) > 1, days
+            if is_weekly:
+                assert all(begin.weekday() == 0 for begin in begins), days
+            else:
+                assert all(after - before == datetime.timedelta(days=1) for before, after in zip(begins, begins[1:])), days
+            if screenshots:
+                page.screenshot(path=screenshots / f"cost-{'weeks' if is_weekly else 'days'}.png", full_page=True)
     return f"{len(set(names))} with {drawn} metrics and charts"
 
 
