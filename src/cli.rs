@@ -211,6 +211,12 @@ pub struct SyncArguments {
     /// Wait for another sync, at most this many seconds if given; default: exit with 75
     #[arg(long, value_name = "SECONDS")]
     pub wait: Option<Option<u64>>,
+    /// Return at once, and sync in the background, after a running sync; doctor reports a failure
+    #[arg(long, conflicts_with_all = ["wait", "json"])]
+    pub detach: bool,
+    /// This is the process in the background
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub in_background: bool,
     /// Exit with 65 if a line was rejected
     #[arg(long)]
     pub strict: bool,

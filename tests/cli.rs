@@ -744,3 +744,129 @@ fn a_folder_inside_of_a_home_is_refused_and_the_home_is_named() {
         "{summary}"
     );
 }
+
+/// The processes whose command line names this database, and the state of each.
+#[cfg(target_os = "linux")]
+fn processes_of(sandbox: &Sandbox) -> Vec<(std::path::PathBuf, char)> {
+    let database = sandbox.database().display().to_string();
+    let folders = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap());
+    let processes = folders.filter_map(|folder| {
+        let folder = folder.path();
+        let arguments = text(&fs::read(folder.join("cmdline")).ok()?);
+        let stat = fs::read_to_string(folder.join("stat")).ok()?;
+        let state = stat.rsplit_once(") ")?.1.chars().next()?;
+        arguments.contains(&database).then_some((folder, state))
+    });
+    processes.collect()
+}
+
+#[cfg(target_os = "linux")]
+fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_true() {
+        assert!(
+            begun.elapsed().as_secs() < 60,
+            "waited in vain until {what}"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn detached_syncs_hold_nothing_and_one_waits_for_all() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let home = sandbox.home();
+    let log = || fs::read_to_string(sandbox.path("test.db.log")).unwrap_or_default();
+    let lock = fs::File::open(sandbox.path("test.db.lock")).unwrap();
+    lock.lock().unwrap();
+    let file = sandbox.path("inherited");
+    let detach = |number: usize| {
+        let uuid = format!("new{number}");
+        let path = format!("projects/-w/{uuid}.jsonl");
+        sandbox.write(&path, message(&uuid, OTHER, "one more"));
+        // The shell leaves a file open for the programs it starts.
+        let mut shell = std::process::Command::new("sh");
+        let script = r#"exec 7>"$1"; "$2" --db "$3" sync --detach --quiet --source "$4""#;
+        shell.args(["-c", script, "sh"]).arg(&file);
+        shell.arg(env!("CARGO_BIN_EXE_cc-etl"));
+        let output = shell.arg(sandbox.database()).arg(&home).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(output.stdout.len() + output.stderr.len(), 0);
+    };
+    detach(0);
+    wait_until("a sync waits", || {
+        let place = fs::File::open(sandbox.path("test.db.next"));
+        place.is_ok_and(|place| place.try_lock_shared().is_err())
+    });
+    (1..20).for_each(detach);
+    wait_until("the others have ended", || {
+        processes_of(&sandbox).len() == 1
+    });
+    let (process, _) = &processes_of(&sandbox)[0];
+    for entry in fs::read_dir(process.join("fd")).unwrap() {
+        let entry = entry.unwrap();
+        let open = fs::read_link(entry.path()).unwrap();
+        let number: u32 = entry.file_name().to_str().unwrap().parse().unwrap();
+        match number {
+            0..=2 => assert_eq!(open, std::path::Path::new("/dev/null")),
+            _ => assert_ne!(open, file),
+        }
+    }
+    let stat = fs::read_to_string(process.join("stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    let process_id = process.file_name().unwrap().to_str().unwrap();
+    assert_eq!(fields[2], process_id, "it leads its process group");
+    assert_eq!(fields[4], "0", "it has no terminal");
+    assert_eq!(log(), "");
+    drop(lock);
+    wait_until("no process is left", || processes_of(&sandbox).is_empty());
+    let count = "select count(*) from messages where uuid like 'new%'";
+    assert_eq!(sandbox.count(count), 20);
+    let log = log();
+    let lines: Vec<&str> = log
+        .lines()
+        .map(|line| line.split_once(' ').unwrap().1)
+        .collect();
+    assert_eq!(lines, ["started", "done"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_reports_a_background_sync_that_failed() {
+    let sandbox = two_sessions();
+    let home = sandbox.home();
+    let detach = || sandbox.ok(&["sync", "--detach", "--source", home.to_str().unwrap()]);
+    let log = sandbox.path("test.db.log");
+    let last = |what: &str| {
+        wait_until(what, || {
+            let log = fs::read_to_string(&log).unwrap_or_default();
+            log.lines().last().is_some_and(|line| line.contains(what))
+        });
+    };
+    let doctor = || text(&sandbox.run(&["doctor"]).stdout);
+    detach();
+    last("done");
+    assert!(!doctor().contains("background sync"), "{}", doctor());
+    let content = fs::read(sandbox.database()).unwrap();
+    fs::write(sandbox.database(), "not a database").unwrap();
+    detach();
+    last("failed: ");
+    let findings = doctor();
+    assert!(findings.contains("background sync of 20"), "{findings}");
+    assert!(findings.contains("is not a cc-etl database"), "{findings}");
+    fs::write(sandbox.database(), content).unwrap();
+    // It was killed.
+    fs::write(&log, "2026-11-03T10:00:00.000Z started\n").unwrap();
+    assert!(doctor().contains("did not finish"), "{}", doctor());
+    detach();
+    last("done");
+    assert!(!doctor().contains("background sync"), "{}", doctor());
+    // The log is bounded, and keeps its end.
+    fs::write(&log, "2026-11-03T10:00:00.000Z started\n".repeat(2000)).unwrap();
+    detach();
+    last("done");
+    let length = fs::metadata(&log).unwrap().len();
+    assert!((10_000..32_768).contains(&length), "{length}");
+}

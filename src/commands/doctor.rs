@@ -1,5 +1,6 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
+use super::sync::background;
 use super::{database_path, print, status};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
@@ -362,6 +363,12 @@ fn inspect_content(connection: &Connection, path: &Path, findings: &mut Findings
 const NORMAL_WAL_BYTES: u64 = 64 << 20;
 
 fn inspect_files(path: &Path, findings: &mut Findings) {
+    if let Some(failure) = background::last_failure(path) {
+        findings.risk(
+            &failure,
+            "cc-etl sync, which shows the error; the next sync in the background reports again",
+        );
+    }
     let wal = status::file_bytes(&database::with_suffix(path, "-wal"));
     match wal {
         0..=NORMAL_WAL_BYTES => findings.note(&format!("the write-ahead log has {}", byte_size(wal))),
@@ -377,7 +384,7 @@ fn inspect_files(path: &Path, findings: &mut Findings) {
     {
         use std::os::unix::fs::PermissionsExt;
         let mut open = Vec::new();
-        for suffix in ["", "-wal", "-shm", ".lock"] {
+        for suffix in ["", "-wal", "-shm", ".lock", ".log"] {
             let file = database::with_suffix(path, suffix);
             if fs::metadata(&file).is_ok_and(|data| data.permissions().mode() & 0o077 != 0) {
                 open.push(format!("'{}'", file.display()));

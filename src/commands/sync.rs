@@ -1,5 +1,6 @@
 //! `cc-etl sync`: imports new files and lines of Claude homes.
 
+pub mod background;
 mod homes;
 mod target;
 
@@ -19,6 +20,7 @@ use crate::stop::Stop;
 use crate::store::Statements;
 use crate::terminal::{byte_size, grouped, sanitize, sanitize_json};
 use crate::timestamp;
+use background::Place;
 use homes::{Home, homes, roots};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
@@ -29,8 +31,17 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 use target::Target;
 
-/// Discovers, compares, imports, reports.
+/// Runs the sync here, or in the background.
 pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
+    match (arguments.detach, arguments.in_background) {
+        (true, _) => background::start(global, arguments),
+        (false, true) => background::run(global, |place| run_here(global, arguments, Some(place))),
+        (false, false) => run_here(global, arguments, None),
+    }
+}
+
+/// Discovers, compares, imports, reports.
+fn run_here(global: &Global, arguments: &SyncArguments, place: Option<Place>) -> Result<()> {
     let started = Instant::now();
     let stop = Stop::listen()?;
     let roots = roots(global, arguments)?;
@@ -40,7 +51,10 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
         ));
     }
     let path = database_path(global)?;
-    let mut lock = database::lock(&path, wait(arguments), &stop)?;
+    let mut lock = match place {
+        None => database::lock(&path, wait(arguments), &stop)?,
+        Some(place) => place.lock(&path, &stop)?,
+    };
     let is_first = !path.exists();
     let mut report = attempt_until_done(Attempt::first(), |failures, refusal| {
         let mut report = Report::new(&path, timestamp::now());
