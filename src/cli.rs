@@ -128,6 +128,13 @@ pub enum Command {
     Projects(QuestionArguments),
     /// Cost and tokens per model
     Models(QuestionArguments),
+    /// Blocks of five hours, as limits count them: the active one with its burn rate and projection
+    ///
+    /// The blocks are those of ccusage.
+    #[command(after_help = "Examples:
+  cc-etl blocks --active
+  cc-etl blocks --recent --json")]
+    Blocks(BlocksArguments),
     /// Run a question, or a read-only SQL statement
     ///
     /// Without arguments it lists the questions; with the name of a group it explains those of the group. Your own questions are
@@ -398,6 +405,27 @@ pub struct QuestionArguments {
     /// Only projects whose name contains this
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
+    /// Print at most this many rows
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct BlocksArguments {
+    /// Only the active block
+    #[arg(long)]
+    pub active: bool,
+    /// Only the last three days; the same as --since 3d
+    #[arg(long, conflicts_with = "since")]
+    pub recent: bool,
+    /// Only blocks that began on this day and later: 2026-11-03, yesterday, 7d, 2026-W46, last month
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// Only blocks that began on this day and earlier
+    #[arg(long, value_name = "DATE")]
+    pub until: Option<String>,
     /// Print at most this many rows
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,

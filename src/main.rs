@@ -49,6 +49,7 @@ fn run(cli: Cli) -> Result<()> {
             commands::query::ask(&global, "expensive_projects", &arguments)
         }
         Command::Models(arguments) => commands::query::ask(&global, "models", &arguments),
+        Command::Blocks(arguments) => commands::query::blocks(&global, &arguments),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),

@@ -18,6 +18,7 @@ pub const QUESTIONS: &[&str] = &[
     "daily_model_costs",
     "activity_by_day",
     "activity_by_hour",
+    "blocks",
     "expensive_sessions",
     "expensive_branches",
     "tool_report",

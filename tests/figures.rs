@@ -245,3 +245,103 @@ fn an_outcome_without_a_row_fails_a_check_and_counts_as_other() {
     let output = sandbox.run(&["check"]);
     assert!(sandbox::text(&output.stdout).contains("FAILED  words are known"));
 }
+
+#[test]
+fn a_block_ends_five_hours_after_its_full_hour_and_a_gap_is_longer_than_five_hours() {
+    let times = [
+        "2026-01-10T10:40:00.000Z",
+        // At the end of the block, and after it, but not five hours after the first response or the one before.
+        "2026-01-10T15:00:00.000Z",
+        "2026-01-10T15:00:00.001Z",
+        // Five hours without a response are no gap, and a millisecond more is one.
+        "2026-01-10T20:00:00.001Z",
+        "2026-01-11T01:00:00.002Z",
+    ];
+    let mut lines: Vec<_> = (times.iter().enumerate())
+        .map(|(n, time)| {
+            let (uuid, id) = (format!("u{n}"), format!("m{n}"));
+            response(&uuid, &id, 5, json!({"timestamp": time}))
+        })
+        .collect();
+    // A copy of a response is none, and one without a time is in no block.
+    lines.push(response(
+        "u8",
+        "m0",
+        5,
+        json!({"timestamp": "2026-01-10T12:00:00.000Z"}),
+    ));
+    lines.push(response("u9", "m9", 5, json!({"timestamp": null})));
+    let sandbox = session(&lines);
+    let blocks = "
+        select substr(started_at, 9), substr(ended_at, 9), is_gap, is_active, response_count, total_tokens, tokens_per_minute, burn_level
+        from usage_blocks";
+    assert_eq!(
+        sandbox.query(blocks),
+        [
+            "10T10:00:00.000Z|10T15:00:00.000Z|0|0|2|30|0.115|normal",
+            // A single response has no rate.
+            "10T15:00:00.000Z|10T20:00:00.000Z|0|0|1|15|NULL|NULL",
+            "10T20:00:00.000Z|11T01:00:00.000Z|0|0|1|15|NULL|NULL",
+            "11T01:00:00.001Z|11T01:00:00.002Z|1|0|0|0|NULL|NULL",
+            "11T01:00:00.000Z|11T06:00:00.000Z|0|0|1|15|NULL|NULL",
+        ]
+    );
+}
+
+#[test]
+fn the_burn_level_counts_input_and_output_but_not_the_cache() {
+    let line = |uuid: &str, id: &str, time: &str, output: i64| {
+        let usage = json!({
+            "input_tokens": 0, "output_tokens": output,
+            "cache_creation_input_tokens": 0, "cache_read_input_tokens": 1_000_000
+        });
+        let mut line = response(uuid, id, 0, at(time));
+        line["message"]["usage"] = usage;
+        line
+    };
+    for (output, level) in [
+        (1999, "normal"),
+        (2000, "moderate"),
+        (4999, "moderate"),
+        (5000, "high"),
+    ] {
+        let sandbox = session(&[
+            line("u1", "m1", "10:00:00", 0),
+            line("u2", "m2", "10:01:00", output),
+        ]);
+        let block = "select tokens_per_minute, burn_level from usage_blocks";
+        let expected = format!("{}|{level}", 2_000_000 + output);
+        assert_eq!(sandbox.query(block), [expected]);
+    }
+}
+
+#[test]
+fn the_active_block_is_projected_to_its_end() {
+    let memory = rusqlite::Connection::open_in_memory().unwrap();
+    let now = &sandbox::query(&memory, "select datetime('now')")[0];
+    let ago = |minutes: i64| {
+        let time = format!("select strftime('%Y-%m-%dT%H:%M:%fZ', '{now}', '-{minutes} minutes')");
+        json!({"timestamp": sandbox::query(&memory, &time)[0]})
+    };
+    let sandbox = session(&[
+        response("u1", "m1", 5, ago(600)),
+        response("u2", "m2", 5, ago(590)),
+        response("u3", "m3", 5, ago(30)),
+        response("u4", "m4", 5, ago(10)),
+    ]);
+    let states = "select is_gap, is_active, remaining_minutes is null, projected_total_tokens is null from usage_blocks";
+    assert_eq!(sandbox.query(states), ["0|0|1|1", "1|0|1|1", "0|1|0|0"]);
+    let active = "
+        select
+            total_tokens, tokens_per_minute, largest_share, remaining_minutes between 209 and 300,
+            projected_total_tokens = cast(round(30 + 1.5 * remaining_minutes) as integer),
+            projected_cost_usd = round(cost_usd + cost_usd / 20 * remaining_minutes, 6)
+        from usage_blocks where is_active";
+    assert_eq!(sandbox.query(active), ["30|1.5|1|1|1|1"]);
+    let printed = sandbox.ok(&["blocks", "--active", "--json"]);
+    let rows: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 1, "{printed}");
+    assert_eq!(rows[0]["state"], "active");
+    let all = sandbox.ok(&["blocks", "--recent", "--format", "jsonl"]);
+    assert_eq!(all.lines().count(), 3, "{all}");
+}

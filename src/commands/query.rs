@@ -1,7 +1,7 @@
 //! `cc-etl query`: runs a question, or SQL from the user. `cc-etl daily` and its like ask the question of their name.
 
 use super::{data_folder, database_path, page, page_rows, page_table, print, warn};
-use crate::cli::{Global, OutputArguments, QueryArguments, QuestionArguments};
+use crate::cli::{BlocksArguments, Global, OutputArguments, QueryArguments, QuestionArguments};
 use crate::database;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
@@ -61,22 +61,54 @@ pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
 
 /// Asks a question that is a command.
 pub fn ask(global: &Global, name: &str, arguments: &QuestionArguments) -> Result<()> {
+    let parameters = [
+        ("since", arguments.since.as_deref()),
+        ("until", arguments.until.as_deref()),
+        ("project", arguments.project.as_deref()),
+    ];
+    ask_with(
+        global,
+        name,
+        &parameters,
+        arguments.limit,
+        &arguments.output,
+    )
+}
+
+/// `cc-etl blocks`: asks the question of its name.
+pub fn blocks(global: &Global, arguments: &BlocksArguments) -> Result<()> {
+    let recent = arguments.recent.then_some("3d");
+    let parameters = [
+        ("active", arguments.active.then_some("yes")),
+        ("since", recent.or(arguments.since.as_deref())),
+        ("until", arguments.until.as_deref()),
+    ];
+    ask_with(
+        global,
+        "blocks",
+        &parameters,
+        arguments.limit,
+        &arguments.output,
+    )
+}
+
+fn ask_with(
+    global: &Global,
+    name: &str,
+    parameters: &[(&str, Option<&str>)],
+    limit: Option<usize>,
+    output: &OutputArguments,
+) -> Result<()> {
     let known = question::builtin();
     let question = known.iter().find(|question| question.name == name);
-    let QuestionArguments {
-        since,
-        until,
-        project,
-        ..
-    } = arguments;
-    let parameters = [("since", since), ("until", until), ("project", project)]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_string(), value.clone()?)));
+    let given = |(name, value): &(&str, Option<&str>)| {
+        Some((name.to_string(), value.as_ref()?.to_string()))
+    };
     let request = Request {
         question: question.expect("the question ships with the program"),
-        parameters: parameters.collect(),
-        limit: arguments.limit,
-        output: &arguments.output,
+        parameters: parameters.iter().filter_map(given).collect(),
+        limit,
+        output,
         csv_raw: false,
         timeout: Duration::from_secs(60),
     };
