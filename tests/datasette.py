@@ -308,6 +308,11 @@ def browse(server, screenshots):
         page.goto(f"{server.database}/conversation?_sort=sent_at&prompt_kind=human")
         page.click("td.col-message_id a >> nth=0")
         page.wait_for_selector(".message.person:target")
+        # The row of a message has its text, and leads back.
+        said = page.inner_text(".message.person:target pre.text")
+        page.click(".message.person:target header a")
+        page.wait_for_selector("a:text-is('In its session')")
+        shows(said, name="message")
         # A question, with another parameter.
         page.goto(f"{server.database}/expensive_sessions")
         rows = "table.rows-and-columns tbody tr"
@@ -366,7 +371,7 @@ def attack(environment, folder):
     with Server(environment, database, folder) as server, Browser() as page:
         paths = [f"/sessions/{SESSION}", *(f"/{name}" for name in (
             "sessions", "session_overview", "conversation", "messages", "prompts", "tool_calls", "turns", "_search_texts",
-            "tool_uses/toolu_hostile", "recent_sessions", "last_prompts", "models", "failed_tools"))]
+            "messages/1", "messages/2", "tool_uses/toolu_hostile", "recent_sessions", "last_prompts", "models", "failed_tools"))]
         urls = [server.url, *(server.database + path for path in paths)]
         if environment.name == "datasette-0.65":
             urls += [f"{server.url}/-/dashboards/{name}" for name in ("cost", "tools", "feedback")]

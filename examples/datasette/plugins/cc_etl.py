@@ -105,6 +105,8 @@ def extra_template_vars(template, database, table, view_name, request, datasette
             page["cc_etl_index"] = await index(datasette, config)
         if view_name == "row" and table == "sessions" and is_ours(datasette, database):
             page["cc_etl_session"] = await session_page(datasette, database, request)
+        if view_name == "row" and table == "messages" and is_ours(datasette, database):
+            page["cc_etl_message"] = await message_page(datasette, database, request)
         return page
 
     return variables
@@ -260,6 +262,17 @@ async def session_page(datasette, database, request):
     }
 
 
+async def message_page(datasette, database, request):
+    """What a message says, which its row does not have, and its place in the session."""
+    rows = await select(datasette, database, """
+        select session_id, message_id, text from messages left join _message_texts using (message_id)
+        where message_id = :message""", message=number(request.url_vars["pks"]))
+    for row in rows:
+        row["url"] = row["session_id"] and message_url(datasette, database, row["session_id"], row["message_id"])
+        return row
+    return None
+
+
 async def read_messages(datasette, database, ids, turn_of, agents):
     """The messages with something to read, in this order, with their tool calls."""
     wanted = f"({', '.join(map(str, ids)) or 'null'})"
@@ -351,10 +364,8 @@ def money(amount):
 def duration(milliseconds):
     if not milliseconds:
         return ""
-    seconds = milliseconds / 1000
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, hours = seconds // 60, seconds // 3600
-    if hours < 1:
-        return f"{minutes:.0f} m {seconds % 60:.0f} s"
-    return f"{hours:,.0f} h {minutes % 60:.0f} m"
+    if milliseconds < 59_950:
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} m" if hours else f"{minutes} m {seconds} s"
