@@ -7,13 +7,13 @@ with waits as (
     select
         turns.project,
         coalesce(turns.recorded_duration_ms, turns.duration_ms) as turn_ms,
-        cast(round((julianday(min(response_costs.responded_at)) - julianday(turns.started_at)) * 86400000) as integer)
+        cast(round((julianday(min(api_responses.responded_at)) - julianday(turns.started_at)) * 86400000) as integer)
             as first_response_ms
     from turns
-    join response_costs
-        on response_costs.session_id = turns.session_id
-        and response_costs.responded_at between turns.started_at and turns.ended_at
-        and response_costs.agent_run_id is null
+    join api_responses
+        on api_responses.session_id = turns.session_id
+        and api_responses.responded_at between turns.started_at and turns.ended_at
+        and api_responses.agent_run_id is null
     where coalesce(turns.project, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
     group by turns.session_id, turns.turn_number
 ),
