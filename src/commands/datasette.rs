@@ -148,6 +148,8 @@ fn add_arguments(command: &mut Command, path: &Path, folder: &Path) {
     command.arg("--template-dir").arg(folder.join("templates"));
     // Suggesting facets scans every column of a large table.
     command.args(["--setting", "suggest_facets", "off"]);
+    // On a large history some views take longer than the default of one second.
+    command.args(["--setting", "sql_time_limit_ms", "10000"]);
     // A long prompt would fill the page.
     command.args(["--setting", "truncate_cells_html", "200"]);
 }
