@@ -98,6 +98,16 @@ impl OutputArguments {
 pub enum Command {
     /// Import new transcripts
     Sync(SyncArguments),
+    /// Let Claude Code start a sync after each response and at the end of a session
+    ///
+    /// The hooks are in settings.json of a Claude home. Everything else in it stays as it is, byte for byte.
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  cc-etl hook install --dry-run
+  cc-etl hook install"
+    )]
+    Hook(HookCommand),
     /// Write files back from the archive, byte for byte
     Restore(RestoreArguments),
     /// Copy the database, also during a sync
@@ -230,6 +240,34 @@ pub struct SyncArguments {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HookCommand {
+    /// Add the hooks, or update them
+    ///
+    /// A copy of the file as it was is kept beside it, as settings.json.cc-etl-backup. Sessions that begin later use the hooks.
+    Install(HookEdit),
+    /// Remove the hooks
+    Remove(HookEdit),
+    /// Say whether the hooks are installed
+    Status(HookArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct HookEdit {
+    #[command(flatten)]
+    pub homes: HookArguments,
+    /// Print the changes, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct HookArguments {
+    /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
+    #[arg(long, value_name = "DIR")]
+    pub config_dir: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -74,6 +74,7 @@ mod report;
 pub mod rows;
 pub mod schema_page;
 mod session;
+mod settings;
 mod sql_error;
 pub mod sqlite_bulk;
 pub mod stop;

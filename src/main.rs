@@ -28,11 +28,12 @@ fn run(cli: Cli) -> Result<()> {
         let message = "give --json after the command";
         return Err(Error::Usage(message.to_string()));
     }
-    if global.demo && !matches!(command, Command::Sync(_)) {
+    if global.demo && !matches!(command, Command::Sync(_) | Command::Hook(_)) {
         commands::sync::create_demo(&global)?;
     }
     match command {
         Command::Sync(arguments) => commands::sync::run(&global, &arguments),
+        Command::Hook(command) => commands::hook::run(&global, &command),
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
         Command::Backup(arguments) => commands::backup::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),

@@ -870,3 +870,101 @@ fn doctor_reports_a_background_sync_that_failed() {
     let length = fs::metadata(&log).unwrap().len();
     assert!((10_000..32_768).contains(&length), "{length}");
 }
+
+#[test]
+fn hooks_are_installed_in_several_homes_and_removed_again() {
+    let sandbox = Sandbox::new();
+    let homes = ["new", "written", "broken"].map(|name| sandbox.path(name));
+    for home in &homes {
+        fs::create_dir(home).unwrap();
+    }
+    let [new, written, broken] = homes.each_ref().map(|home| home.join("settings.json"));
+    let own = "{\r\n\t\"model\": \"opus\"}";
+    let comment = "{ // mine\n}";
+    fs::write(&written, own).unwrap();
+    fs::write(&broken, comment).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command(&["hook"]);
+        command.args(arguments);
+        for home in &homes {
+            command.arg("--config-dir").arg(home);
+        }
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "one file is broken");
+        assert!(text(&output.stderr).contains("comment"));
+        assert_eq!(fs::read_to_string(&broken).unwrap(), comment);
+        text(&output.stdout)
+    };
+    let difference = run(&["install", "--dry-run"]);
+    assert!(difference.contains("+\t\"hooks\": {"), "{difference}");
+    assert!(!new.exists() && fs::read_to_string(&written).unwrap() == own);
+    assert!(run(&["status"]).contains("not installed"));
+    let first = run(&["install"]);
+    assert!(
+        first.contains("created") && first.contains("backup"),
+        "{first}"
+    );
+    let backup = written.with_file_name("settings.json.cc-etl-backup");
+    assert_eq!(fs::read_to_string(&backup).unwrap(), own);
+    assert!(run(&["install"]).contains("nothing to change"));
+    let status = run(&["status"]);
+    assert!(
+        status.contains("installed\n") && status.contains("sync --detach"),
+        "{status}"
+    );
+    let settings: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&new).unwrap()).unwrap();
+    // The shell of a hook runs what is written.
+    #[cfg(unix)]
+    for event in ["Stop", "SessionEnd"] {
+        let hook = &settings["hooks"][event][0]["hooks"][0];
+        assert_eq!(hook["type"], "command");
+        sandbox.write(&main_file(), message(event, SESSION, "hello"));
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(hook["command"].as_str().unwrap());
+        let shell = shell.env("CLAUDE_CONFIG_DIR", sandbox.home());
+        assert_eq!(shell.output().unwrap().status.code(), Some(0));
+        #[cfg(target_os = "linux")]
+        wait_until("the sync is done", || processes_of(&sandbox).is_empty());
+    }
+    #[cfg(target_os = "linux")]
+    assert_eq!(sandbox.count("select count(*) from messages"), 2);
+    run(&["remove"]);
+    assert!(!new.exists());
+    assert_eq!(fs::read_to_string(&written).unwrap(), own);
+    assert!(run(&["remove"]).contains("nothing to change"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_settings_file_that_is_a_link_is_written_through() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let sandbox = Sandbox::new();
+    let home = sandbox.path("claude");
+    let dotfiles = sandbox.path("dotfiles");
+    fs::create_dir(&home).unwrap();
+    fs::create_dir(&dotfiles).unwrap();
+    let link = home.join("settings.json");
+    symlink("../dotfiles/claude.json", &link).unwrap();
+    let target = dotfiles.join("claude.json");
+    let run =
+        |command: &str| sandbox.run(&["hook", command, "--config-dir", home.to_str().unwrap()]);
+    // It leads nowhere: its target is created, and removed again.
+    assert!(run("install").status.success());
+    assert!(fs::read_to_string(&target).unwrap().contains("SessionEnd"));
+    assert!(run("remove").status.success());
+    assert!(!target.exists() && link.is_symlink());
+    fs::write(&target, "{}").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(run("install").status.success());
+    assert!(link.is_symlink() && fs::read_to_string(&target).unwrap().contains("Stop"));
+    let mode = fs::metadata(&target).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert!(run("remove").status.success());
+    assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
+    assert_eq!(fs::read_dir(&dotfiles).unwrap().count(), 1);
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o440)).unwrap();
+    let refused = run("install");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("read-only"));
+}

@@ -98,13 +98,18 @@ fn next_steps(global: &Global) -> String {
         ("search WORDS", "search prompts, responses and commands"),
         ("show --last", "read the latest session"),
         ("sql", "open the database in sqlite3"),
+        ("hook install", "let Claude Code start each further sync"),
     ];
-    let commands =
-        steps.map(|(command, _)| format!("cc-etl {options}{command}").trim_end().to_string());
-    let width = commands.iter().map(String::len).max().unwrap_or_default();
+    // Claude Code writes no demo.
+    let steps = steps.iter().take(steps.len() - usize::from(global.demo));
+    let commands: Vec<_> = steps
+        .map(|(command, meaning)| (format!("cc-etl {options}{command}"), meaning))
+        .collect();
+    let width = commands.iter().map(|(command, _)| command.trim_end().len());
+    let width = width.max().unwrap_or_default();
     let mut text = "\nNext:".to_string();
-    for (command, (_, meaning)) in commands.iter().zip(steps) {
-        text += &format!("\n  {command:<width$}  {meaning}");
+    for (command, meaning) in &commands {
+        text += &format!("\n  {:<width$}  {meaning}", command.trim_end());
     }
     text
 }

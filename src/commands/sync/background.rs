@@ -159,18 +159,18 @@ fn append(path: &Path, what: &str) -> io::Result<()> {
     file.lock()?;
     let mut content = Vec::new();
     file.read_to_end(&mut content)?;
-    let mut line = what.to_string();
-    line.truncate(what.floor_char_boundary(LINE_BYTES));
-    let line = format!("{} {line}\n", timestamp::now());
+    let mut line = format!("{} {what}", timestamp::now()).into_bytes();
+    line.truncate(LINE_BYTES);
+    line.push(b'\n');
     if content.len() + line.len() <= LOG_BYTES {
-        return file.write_all(line.as_bytes());
+        return file.write_all(&line);
     }
     let middle = content.len().saturating_sub(LOG_BYTES / 2);
     let kept = content[middle..].iter().position(|byte| *byte == b'\n');
     let kept = kept.map_or(&[][..], |end| &content[middle + end + 1..]);
     file.rewind()?;
     file.write_all(kept)?;
-    file.write_all(line.as_bytes())?;
+    file.write_all(&line)?;
     let end = file.stream_position()?;
     file.set_len(end)
 }

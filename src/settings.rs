@@ -1,0 +1,677 @@
+//! Adds hooks to the text of Claude Code's settings.json, and removes them.
+//!
+//! A person wrote this file: everything else in it stays byte for byte. So the text is edited at the place of a hook, in the
+//! style around it. Claude Code may write the file again in its own style; hooks are then still found.
+//!
+//! **What is added can be taken away exactly.** A hook is put behind the last of its list, and is taken away with the comma
+//! before it. A list or an object that was added begins with white space before its first entry; one that was there and empty
+//! gets its first entry without white space, and is kept.
+
+use crate::json::{NotJson, Reader};
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::ser::PrettyFormatter;
+
+/// The events after which transcripts have new lines: the end of a response, and the end of a session.
+pub const EVENTS: [&str; 2] = ["Stop", "SessionEnd"];
+
+/// Why a text is left alone.
+pub type Refusal = String;
+
+/// Adds the hooks for this command; those of a command that `is_ours` are replaced.
+pub fn install(
+    text: &str,
+    command: &str,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<String, Refusal> {
+    let mut text = text.to_string();
+    for event in EVENTS {
+        text = add(&text, event, command, &is_ours)?;
+    }
+    Ok(text)
+}
+
+/// Removes the hooks of every command that `is_ours`.
+pub fn remove(text: &str, is_ours: impl Fn(&str) -> bool) -> Result<String, Refusal> {
+    let mut text = text.to_string();
+    for event in EVENTS.iter().rev() {
+        while let Some(shorter) = remove_last(&text, event, &is_ours)? {
+            text = shorter;
+        }
+    }
+    Ok(text)
+}
+
+/// The commands that run at an event.
+pub fn commands(text: &str, event: &str) -> Result<Vec<String>, Refusal> {
+    let settings = Settings::parse(text)?;
+    let found = settings.event(event)?;
+    let hooks = found.map(|found| settings.hooks(&found.list));
+    let hooks = hooks.unwrap_or_default().into_iter();
+    Ok(hooks.map(|hook| hook.command.text).collect())
+}
+
+/// Whether all hooks are turned off.
+pub fn are_hooks_disabled(text: &str) -> bool {
+    let settings: Option<serde_json::Value> = serde_json::from_str(without_mark(text)).ok();
+    settings.is_some_and(|settings| settings["disableAllHooks"] == true)
+}
+
+/// The settings of a file that does not exist yet. The events are in another order than [`install`] gives them, so that
+/// [`is_new`] knows the file.
+pub fn new(command: &str) -> String {
+    let mut text = "{\n}\n".to_string();
+    for event in EVENTS.iter().rev() {
+        text = add(&text, event, command, &|_| false).expect("this is an object");
+    }
+    text
+}
+
+/// Whether the text is that of a file that [`new`] gave.
+pub fn is_new(text: &str) -> bool {
+    commands(text, EVENTS[0]).is_ok_and(|commands| match commands.as_slice() {
+        [command] => text == new(command),
+        _ => false,
+    })
+}
+
+/// A part of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// An entry of an object or a list. That of an object includes its key.
+struct Entry {
+    key: String,
+    whole: Span,
+    value: Span,
+}
+
+/// An object or a list.
+struct Container {
+    span: Span,
+    entries: Vec<Entry>,
+}
+
+/// The string of a command.
+struct Text {
+    span: Span,
+    text: String,
+}
+
+/// A hook with a command: its place in the list of an event.
+struct Hook {
+    /// The number of its group in the list of the event.
+    group: usize,
+    /// The list of the group, and its place there.
+    list: Container,
+    index: usize,
+    command: Text,
+}
+
+/// The list of an event, the object that it is in, and its place there.
+struct Event {
+    hooks: Container,
+    hooks_index: usize,
+    index: usize,
+    list: Container,
+}
+
+struct Settings<'a> {
+    text: &'a str,
+    root: Container,
+}
+
+/// What Windows programs write at the start of a file.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
+impl<'a> Settings<'a> {
+    fn parse(text: &'a str) -> Result<Settings<'a>, Refusal> {
+        let json = without_mark(text);
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(json) {
+            return Err(not_json(json, &error));
+        }
+        let span = Span {
+            start: text.len() - json.len(),
+            end: text.len(),
+        };
+        let root = container(text, span, b'{').ok_or("it is not a JSON object")?;
+        Ok(Settings { text, root })
+    }
+
+    /// The only entry with this key.
+    fn find(&self, object: &Container, key: &str) -> Result<Option<usize>, Refusal> {
+        let mut found = (0..object.entries.len()).filter(|at| object.entries[*at].key == key);
+        match (found.next(), found.next()) {
+            (_, Some(_)) => Err(format!("it has {key:?} twice")),
+            (first, None) => Ok(first),
+        }
+    }
+
+    /// The object with all hooks, and its place.
+    fn all_hooks(&self) -> Result<Option<(usize, Container)>, Refusal> {
+        let Some(index) = self.find(&self.root, "hooks")? else {
+            return Ok(None);
+        };
+        let hooks = container(self.text, self.root.entries[index].value, b'{');
+        let hooks = hooks.ok_or("its \"hooks\" is not an object")?;
+        Ok(Some((index, hooks)))
+    }
+
+    fn event(&self, event: &str) -> Result<Option<Event>, Refusal> {
+        let Some((hooks_index, hooks)) = self.all_hooks()? else {
+            return Ok(None);
+        };
+        let Some(index) = self.find(&hooks, event)? else {
+            return Ok(None);
+        };
+        let list = container(self.text, hooks.entries[index].value, b'[');
+        let list = list.ok_or_else(|| format!("its hooks for {event} are not a list"))?;
+        Ok(Some(Event {
+            hooks,
+            hooks_index,
+            index,
+            list,
+        }))
+    }
+
+    /// The hooks with a command in the list of an event. Others are not ours.
+    fn hooks(&self, list: &Container) -> Vec<Hook> {
+        let mut hooks = Vec::new();
+        for (group, entry) in list.entries.iter().enumerate() {
+            let count = self.group(entry).map_or(0, |list| list.entries.len());
+            for index in 0..count {
+                let list = self.group(entry).expect("it was counted");
+                if let Some(command) = self.command(&list.entries[index]) {
+                    hooks.push(Hook {
+                        group,
+                        list,
+                        index,
+                        command,
+                    });
+                }
+            }
+        }
+        hooks
+    }
+
+    /// The list of hooks of a group.
+    fn group(&self, entry: &Entry) -> Option<Container> {
+        let object = container(self.text, entry.value, b'{')?;
+        let index = self.find(&object, "hooks").ok()??;
+        container(self.text, object.entries[index].value, b'[')
+    }
+
+    fn command(&self, hook: &Entry) -> Option<Text> {
+        let object = container(self.text, hook.value, b'{')?;
+        let span = object.entries[self.find(&object, "command").ok()??].value;
+        let text = serde_json::from_str(&self.text[span.start..span.end]).ok()?;
+        Some(Text { span, text })
+    }
+
+    /// The text with something else in a place.
+    fn with(&self, place: Span, new: &str) -> String {
+        format!(
+            "{}{new}{}",
+            &self.text[..place.start],
+            &self.text[place.end..]
+        )
+    }
+
+    /// The white space before the first entry of an object or a list.
+    fn space_before(&self, container: &Container) -> &'a str {
+        let start = container.span.start + 1;
+        let rest = &self.text[start..];
+        &rest[..rest.len() - rest.trim_start_matches(WHITE_SPACE).len()]
+    }
+
+    /// The line break and the indentation of the entries; a blank if they are on one line.
+    fn style_of(&self, container: &Container) -> &'a str {
+        let space = self.space_before(container);
+        match space.rfind('\n') {
+            Some(at) if space[..at].ends_with('\r') => &space[at - 1..],
+            Some(at) => &space[at..],
+            None => " ",
+        }
+    }
+
+    /// What one level adds to the indentation.
+    fn unit(&self) -> &'a str {
+        let indentation = self.style_of(&self.root).trim_start_matches(['\r', '\n']);
+        match (self.root.entries.is_empty(), indentation) {
+            (true, _) | (_, "") => "  ",
+            (false, indentation) => indentation,
+        }
+    }
+
+    /// Puts an entry behind the last one.
+    fn append(&self, container: &Container, entry: impl Fn(Style) -> String) -> String {
+        let unit = self.unit();
+        let (at, before, space) = match container.entries.last() {
+            Some(last) => (last.whole.end, ",", self.style_of(container)),
+            None => (container.span.start + 1, "", " "),
+        };
+        let style = Style { space, unit };
+        let is_root = container.span == self.root.span;
+        let place = Span { start: at, end: at };
+        let new = match (container.entries.is_empty(), is_root) {
+            (true, true) if self.space_before(container).contains('\n') => {
+                let is_crlf = self.space_before(container).contains("\r\n");
+                let space = format!("{}{unit}", if is_crlf { "\r\n" } else { "\n" });
+                let style = Style {
+                    space: &space,
+                    unit,
+                };
+                format!("{space}{}", entry(style))
+            }
+            (true, _) => entry(style),
+            (false, _) => format!("{before}{space}{}", entry(style)),
+        };
+        self.with(place, &new)
+    }
+
+    /// Removes an entry and a comma. None if it is the only one of an object or a list that was added.
+    fn without(&self, container: &Container, index: usize) -> Option<String> {
+        let entries = &container.entries;
+        let is_root = container.span == self.root.span;
+        let place = match (index.checked_sub(1), entries.get(index + 1)) {
+            (Some(before), _) => Span {
+                start: entries[before].whole.end,
+                end: entries[index].whole.end,
+            },
+            (None, Some(next)) => Span {
+                start: entries[index].whole.start,
+                end: next.whole.start,
+            },
+            (None, None) if !is_root && !self.space_before(container).is_empty() => return None,
+            (None, None) => Span {
+                start: container.span.start + 1,
+                end: entries[index].whole.end,
+            },
+        };
+        Some(self.with(place, ""))
+    }
+}
+
+/// How a new entry is written.
+#[derive(Clone, Copy)]
+struct Style<'a> {
+    /// What is before an entry.
+    space: &'a str,
+    unit: &'a str,
+}
+
+impl Style<'_> {
+    fn is_on_one_line(self) -> bool {
+        !self.space.contains('\n')
+    }
+
+    /// `"key": {...}` or `"key": [...]` with one entry.
+    fn member(self, key: &str, brackets: [char; 2], entry: impl Fn(Style) -> String) -> String {
+        let deeper = match self.is_on_one_line() {
+            true => self.space.to_string(),
+            false => format!("{}{}", self.space, self.unit),
+        };
+        let inner = Style {
+            space: &deeper,
+            unit: self.unit,
+        };
+        let [open, close] = brackets;
+        let entry = entry(inner);
+        format!("\"{key}\": {open}{deeper}{entry}{}{close}", self.space)
+    }
+
+    fn group(self, command: &str) -> String {
+        let hook = NewHook {
+            kind: "command",
+            command,
+        };
+        let group = NewGroup { hooks: [hook] };
+        if self.is_on_one_line() {
+            return serde_json::to_string(&group).expect("strings are JSON");
+        }
+        let mut json = Vec::new();
+        let formatter = PrettyFormatter::with_indent(self.unit.as_bytes());
+        let mut serializer = serde_json::Serializer::with_formatter(&mut json, formatter);
+        group.serialize(&mut serializer).expect("strings are JSON");
+        let json = String::from_utf8(json).expect("JSON is UTF-8");
+        json.replace('\n', self.space)
+    }
+}
+
+#[derive(Serialize)]
+struct NewGroup<'a> {
+    hooks: [NewHook<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct NewHook<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    command: &'a str,
+}
+
+fn add(
+    text: &str,
+    event: &str,
+    command: &str,
+    is_ours: &impl Fn(&str) -> bool,
+) -> Result<String, Refusal> {
+    let settings = Settings::parse(text)?;
+    let list = |style: Style| style.member(event, ['[', ']'], |style| style.group(command));
+    let Some((_, hooks)) = settings.all_hooks()? else {
+        let hooks = |style: Style| style.member("hooks", ['{', '}'], list);
+        return Ok(settings.append(&settings.root, hooks));
+    };
+    let Some(found) = settings.event(event)? else {
+        return Ok(settings.append(&hooks, list));
+    };
+    let mut ours = settings.hooks(&found.list);
+    ours.retain(|hook| is_ours(&hook.command.text));
+    match ours.first() {
+        None => Ok(settings.append(&found.list, |style| style.group(command))),
+        Some(hook) if hook.command.text == command => Ok(text.to_string()),
+        Some(hook) => {
+            let command = serde_json::to_string(command).expect("a string is JSON");
+            Ok(settings.with(hook.command.span, &command))
+        }
+    }
+}
+
+/// Removes the last hook that is ours; none if there is none.
+fn remove_last(
+    text: &str,
+    event: &str,
+    is_ours: &impl Fn(&str) -> bool,
+) -> Result<Option<String>, Refusal> {
+    let settings = Settings::parse(text)?;
+    let Some(found) = settings.event(event)? else {
+        return Ok(None);
+    };
+    let mut ours = settings.hooks(&found.list);
+    ours.retain(|hook| is_ours(&hook.command.text));
+    let Some(hook) = ours.last() else {
+        return Ok(None);
+    };
+    if hook.list.entries.len() > 1 {
+        return Ok(settings.without(&hook.list, hook.index));
+    }
+    let shorter = settings
+        .without(&found.list, hook.group)
+        .or_else(|| settings.without(&found.hooks, found.index))
+        .or_else(|| settings.without(&settings.root, found.hooks_index));
+    Ok(shorter)
+}
+
+const WHITE_SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// Finds the entries of an object or a list; none if the value is not one.
+fn container(text: &str, place: Span, opener: u8) -> Option<Container> {
+    let json = &text[place.start..place.end];
+    let trimmed = json.trim_matches(WHITE_SPACE);
+    let start = place.start + json.find(trimmed)?;
+    let span = Span {
+        start,
+        end: start + trimmed.len(),
+    };
+    if !trimmed.as_bytes().starts_with(&[opener]) {
+        return None;
+    }
+    let values = entries(trimmed, opener).ok()?;
+    let mut entries = Vec::new();
+    let mut end = span.start + 1;
+    for (key, value) in values {
+        let value_start = span.start + (value.as_ptr().addr() - trimmed.as_ptr().addr());
+        let skipped = WHITE_SPACE.into_iter().chain([',']);
+        let skipped: Vec<char> = skipped.collect();
+        let rest = text[end..].trim_start_matches(skipped.as_slice());
+        let value = Span {
+            start: value_start,
+            end: value_start + value.len(),
+        };
+        let whole = Span {
+            start: text.len() - rest.len(),
+            end: value.end,
+        };
+        end = value.end;
+        entries.push(Entry { key, whole, value });
+    }
+    Some(Container { span, entries })
+}
+
+/// The keys and values of an object, or the values of a list.
+fn entries(json: &str, opener: u8) -> Result<Vec<(String, &str)>, NotJson> {
+    let mut reader = Reader::new(json);
+    let mut entries = Vec::new();
+    match opener {
+        b'{' => reader.object(|reader, key| {
+            entries.push((key.into_owned(), reader.raw()?.get()));
+            Ok(())
+        })?,
+        _ => reader.list(|reader| {
+            entries.push((String::new(), reader.raw()?.get()));
+            Ok(())
+        })?,
+    }
+    Ok(entries)
+}
+
+fn not_json(json: &str, error: &serde_json::Error) -> Refusal {
+    let line = json.lines().nth(error.line().saturating_sub(1));
+    let at = line.and_then(|line| line.get(error.column().saturating_sub(1)..));
+    match at {
+        _ if json.trim().is_empty() => "it is empty".to_string(),
+        Some(rest) if rest.starts_with("//") || rest.starts_with("/*") => {
+            format!("line {} has a comment, and JSON has none", error.line())
+        }
+        _ => format!("it is not JSON: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    const COMMAND: &str = "/opt/it's \"here\"/cc-etl sync --detach --quiet";
+
+    fn is_ours(command: &str) -> bool {
+        command.contains("cc-etl sync --detach")
+    }
+
+    /// Installs and removes the hooks, and returns the text between.
+    fn round_trip(before: &str) -> String {
+        let with = install(before, COMMAND, is_ours).unwrap();
+        for event in EVENTS {
+            let ours = commands(&with, event).unwrap();
+            assert_eq!(ours.last().unwrap(), COMMAND, "{with}");
+        }
+        assert_eq!(install(&with, COMMAND, is_ours).unwrap(), with);
+        assert_eq!(remove(&with, is_ours).unwrap(), before, "{with}");
+        // Another program writes the same settings in its own style.
+        let value: Value = serde_json::from_str(without_mark(&with)).unwrap();
+        for other in [value.to_string(), format!("{value:#}")] {
+            assert_eq!(install(&other, COMMAND, is_ours).unwrap(), other);
+            let removed = remove(&other, is_ours).unwrap();
+            for event in EVENTS {
+                assert!(
+                    !commands(&removed, event)
+                        .unwrap()
+                        .iter()
+                        .any(|command| is_ours(command))
+                );
+            }
+        }
+        with
+    }
+
+    #[test]
+    fn hooks_are_added_and_taken_away_byte_for_byte() {
+        for before in [
+            "{}",
+            "{}\n",
+            "{\n}\n",
+            "{\r\n}\r\n",
+            " { } ",
+            "\u{feff}{}",
+            "{\"model\":\"opus\"}",
+            "{\n  \"model\": \"opus\"\n}",
+            "{\n\t\"model\": \"opus\",\n\n\t\"env\": {\"A\": \"}\"}\n\n}\n\n",
+            "{\r\n    \"model\": \"opus\"\r\n}\r\n",
+            "{\"hooks\":{}}",
+            "{\"hooks\" : { } , \"b\":[]}",
+            "{\n  \"hooks\": {\n  }\n}\n",
+            "{\"hooks\":{\"Stop\":[]}}",
+            "{\n  \"hooks\": {\n    \"Stop\": [\n    ],\n    \"SessionEnd\": [ ]\n  }\n}\n",
+            "{\"a\": 1,\n\"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]\n}}",
+            "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \"say done\"\n          }\n        ]\n      }\n    ]\n  },\n  \"z\": null\n}\n",
+            "{\"hooks\": {\"Stop\": [7, null, {}, {\"hooks\": 5}, {\"hooks\": [{\"type\": \"prompt\"}]}]}}",
+        ] {
+            round_trip(before);
+        }
+    }
+
+    #[test]
+    fn hooks_are_written_in_the_style_of_the_file() {
+        let with = round_trip("{\r\n\t\"model\": \"opus\"\r\n}");
+        assert!(with.contains(
+            "opus\",\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": ["
+        ));
+        assert_eq!(with.matches('\n').count(), with.matches("\r\n").count());
+        let with = round_trip("{\"model\": \"opus\"}");
+        assert!(!with.contains('\n'), "{with}");
+        assert!(new(COMMAND).contains("\n  \"hooks\": {\n    \"SessionEnd\": [\n      {\n"));
+    }
+
+    #[test]
+    fn a_hook_beside_others_is_replaced_and_removed_alone() {
+        let old = "cc-etl sync --detach --db old";
+        let before = format!(
+            r#"{{"hooks": {{"Stop": [{{"matcher": "", "hooks": [{{"command": "a"}}, {{"command": "{old}", "timeout": 5}}]}}]}}}}"#
+        );
+        let with = install(&before, COMMAND, is_ours).unwrap();
+        assert_eq!(commands(&with, "Stop").unwrap(), ["a", COMMAND]);
+        assert!(with.contains("\"timeout\": 5"));
+        let without = remove(&with, is_ours).unwrap();
+        let left = r#"{"hooks": {"Stop": [{"matcher": "", "hooks": [{"command": "a"}]}]}}"#;
+        assert_eq!(without, left);
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_refused() {
+        for (text, why) in [
+            ("", "empty"),
+            (" \n", "empty"),
+            ("{\n  // my settings\n  \"a\": 1\n}", "line 2 has a comment"),
+            ("{\"a\": 1, /* b */ \"c\": 2}", "line 1 has a comment"),
+            ("{\"a\": 1,}", "not JSON"),
+            ("{\"a\": 1} x", "not JSON"),
+            ("[]", "not a JSON object"),
+            ("{\"hooks\": []}", "not an object"),
+            ("{\"hooks\": {}, \"hooks\": {}}", "twice"),
+            ("{\"hooks\": {\"Stop\": {}}}", "not a list"),
+            ("{\"hooks\": {\"SessionEnd\": null}}", "not a list"),
+        ] {
+            let refusal = install(text, COMMAND, is_ours).unwrap_err();
+            assert!(refusal.contains(why), "{text}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_created_is_known() {
+        assert!(is_new(&new(COMMAND)));
+        assert!(!is_new(&new(COMMAND).replace("  ", "\t")));
+        for before in ["{}", "{\n}\n", "{}\n"] {
+            assert!(!is_new(&install(before, COMMAND, is_ours).unwrap()));
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i32>().prop_map(Value::from),
+            "[a-z{}\\[\\],:\"\\\\ \n]{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map("[a-z\"]{1,3}", inner, 0..4)
+                    .prop_map(|entries| entries.into_iter().collect()),
+            ]
+        })
+    }
+
+    fn any_groups() -> impl Strategy<Value = Value> {
+        let group = prop_oneof![
+            any_value(),
+            Just(json!({"hooks": [{"type": "command", "command": "say done"}]})),
+            Just(json!({"matcher": "*", "hooks": []})),
+        ];
+        prop::collection::vec(group, 0..3).prop_map(Value::from)
+    }
+
+    fn any_settings() -> impl Strategy<Value = Value> {
+        let event = || prop::option::of(any_groups());
+        let hooks = (event(), event(), event()).prop_map(|(stop, end, other)| {
+            let events = [("Stop", stop), ("SessionEnd", end), ("PreToolUse", other)];
+            let events = events.into_iter();
+            let given = events.filter_map(|(name, groups)| Some((name.to_string(), groups?)));
+            given.collect::<Value>()
+        });
+        let others = prop::collection::hash_map("[a-gi-z]{1,3}|zz", any_value(), 0..4);
+        (prop::option::of(hooks), others).prop_map(|(hooks, others)| {
+            let hooks = hooks.map(|hooks| ("hooks".to_string(), hooks));
+            others.into_iter().chain(hooks).collect()
+        })
+    }
+
+    /// Writes a value with any white space between its tokens.
+    fn write(value: &Value, space: &mut impl FnMut() -> &'static str, text: &mut String) {
+        match value {
+            Value::Object(entries) => {
+                text.push('{');
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    *text += if at > 0 { "," } else { "" };
+                    *text += &format!("{}{}{}:{}", space(), json!(key), space(), space());
+                    write(value, space, text);
+                    *text += space();
+                }
+                *text += space();
+                text.push('}');
+            }
+            Value::Array(values) => {
+                text.push('[');
+                for (at, value) in values.iter().enumerate() {
+                    *text += if at > 0 { "," } else { "" };
+                    *text += space();
+                    write(value, space, text);
+                    *text += space();
+                }
+                *text += space();
+                text.push(']');
+            }
+            other => *text += &other.to_string(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_settings_survive(
+            settings in any_settings(),
+            spaces in prop::collection::vec(
+                prop::sample::select(vec!["", " ", "\n", "\n  ", "\r\n\t", "\n\n    ", "\t", "  \n"]), 1..40),
+        ) {
+            let mut spaces = spaces.into_iter().cycle();
+            let mut text = String::new();
+            write(&settings, &mut || spaces.next().unwrap(), &mut text);
+            round_trip(&text);
+        }
+    }
+}
