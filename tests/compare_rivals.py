@@ -1,4 +1,5 @@
-"""Compares our totals with those of two other tools, per day and model, and names the reason of every difference.
+"""Compares our totals with those of two other tools, per day and model, and our blocks with those of ccusage, and names the
+reason of every difference.
 
 Usage: python3 tests/compare_rivals.py HOME [HOME ...]
 
@@ -35,6 +36,7 @@ def main():
             with tempfile.TemporaryDirectory() as work:
                 path = sync(home, Path(work))
                 unexplained += sum(compare(home, Path(work), path, zone) for zone in ZONES)
+                unexplained += compare_blocks(home, path)
     sys.exit(1 if unexplained else 0)
 
 
@@ -101,6 +103,34 @@ def compare(home, work, path, zone):
     return unexplained
 
 
+def compare_blocks(home, path):
+    """Start, end, tokens and cost of blocks, and the gaps between them."""
+    database = ours(path, "UTC")
+    rows = json.loads(run([PROGRAM, "blocks", "--json", "--db", path]))
+    theirs = blocks_of_ccusage(home)
+    mine = {row["started_at"]: row for row in rows if row["state"] != "gap"}
+    blocks = {block["startTime"]: block for block in theirs if not block["isGap"]}
+    equal, unexplained = 0, 0
+    for start in sorted(mine.keys() | blocks.keys()):
+        row, block = mine.get(start), blocks.get(start)
+        if row and block and is_same_block(row, block):
+            equal += 1
+            continue
+        reason = explain_block(database, home, row, block)
+        print(f"  block {start}: ours {block_tokens(row)}, ccusage {their_block_tokens(block)}: {reason or 'NO REASON FOUND'}")
+        unexplained += reason is None
+    gaps = {(row["started_at"], row["ended_at"]) for row in rows if row["state"] == "gap"}
+    their_gaps = {(block["startTime"], block["endTime"]) for block in theirs if block["isGap"]}
+    if gaps != their_gaps:
+        is_explained = their_gaps == gaps_of_ccusage(database, home)
+        reason = "it takes another line of a response, or reads fewer or more" if is_explained else "NO REASON FOUND"
+        print(f"  gaps: {len(gaps - their_gaps)} differ: {reason}")
+        unexplained += not is_explained
+    print(f"  blocks of {home.name}: {equal} of {len(mine)} equal, {unexplained} differences without a reason; "
+          f"gaps: {len(gaps & their_gaps)} of {len(gaps)} equal")
+    return unexplained
+
+
 # --- the three tools
 
 PROGRAM = REPOSITORY / "target/release/cc-etl"
@@ -145,6 +175,27 @@ def of_ccusage(home, zone):
     return totals
 
 
+def blocks_of_ccusage(home):
+    printed = run(
+        [rivals.NPM / "ccusage", "claude", "blocks", "--json", "--offline", "--timezone", "UTC"],
+        env=os.environ | {"CLAUDE_CONFIG_DIR": str(home)})
+    return json.loads(printed)["blocks"]
+
+
+def is_same_block(row, block):
+    return row["ended_at"] == block["endTime"] and block_tokens(row) == their_block_tokens(block) and same_money(
+        row["cost_usd"], block["costUSD"])
+
+
+def block_tokens(row):
+    return tuple(row[name] for name in TOKENS) if row else (0, 0, 0, 0)
+
+
+def their_block_tokens(block):
+    names = ("inputTokens", "outputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+    return tuple(block["tokenCounts"][name] for name in names) if block else (0, 0, 0, 0)
+
+
 def of_agentsview(home, work):
     environment = os.environ | {
         "HOME": str(work), "AGENTSVIEW_NO_DAEMON": "1", "AGENTSVIEW_TELEMETRY_ENABLED": "0",
@@ -162,24 +213,29 @@ def of_agentsview(home, work):
 # --- reasons
 
 
+LINES = """
+    select usage_lines.*, files.path,
+        (
+            select count(*) from messages
+            where messages.file_id = usage_lines.file_id and messages.line_number = usage_lines.line_number
+        ) + (
+            select count(*) from events
+            where events.file_id = usage_lines.file_id and events.line_number = usage_lines.line_number
+        ) + (
+            select count(*) from rejected_lines
+            where rejected_lines.file_id = usage_lines.file_id and rejected_lines.line_number = usage_lines.line_number
+        ) as piece_count
+    from usage_lines
+    join api_responses using (api_response_id)
+    join files using (file_id)
+"""
+
+
 def counted_lines(database, key):
     """The counted lines of a day and model, with what is special about them."""
     return database.execute(
-        """
-        select usage_lines.*, files.path,
-            (
-                select count(*) from messages
-                where messages.file_id = usage_lines.file_id and messages.line_number = usage_lines.line_number
-            ) + (
-                select count(*) from events
-                where events.file_id = usage_lines.file_id and events.line_number = usage_lines.line_number
-            ) + (
-                select count(*) from rejected_lines
-                where rejected_lines.file_id = usage_lines.file_id and rejected_lines.line_number = usage_lines.line_number
-            ) as piece_count
-        from usage_lines
-        join api_responses using (api_response_id)
-        join files using (file_id)
+        f"""
+        {LINES}
         where usage_lines.is_counted
             and (
                 select response_costs.response_date
@@ -223,29 +279,88 @@ def same_money(cost, theirs):
 
 
 def explain_money(database, key, cost, theirs):
+    reason = why_money_differs(database, "response_date is ? and model is ?", key, cost, theirs)
+    lines = [f"{line['path']}:{line['line_number']}" for line in counted_lines(database, key)]
+    return reason, lines
+
+
+def why_money_differs(database, condition, values, cost, theirs):
     """Rules that differ: only responses they apply to may be there, and their part must make the difference plausible."""
     row = database.execute(
-        """
+        f"""
         select sum(is_long_context) as long_count, sum(web_search_cost_usd) as search_usd,
             sum(geo_multiplier <> 1.0) as geo_count, sum(tier_multiplier <> 1.0) as batch_count,
-            sum(recorded_cost_usd is not null) as recorded_count, sum(cost_usd is null) as unpriced_count
-        from response_costs where response_date is ? and model is ?
-        """, key).fetchone()
-    reasons = []
+            sum(recorded_cost_usd is not null) as recorded_count, sum(cost_usd is null) as unpriced_count,
+            group_concat(distinct model) as models
+        from response_costs where {condition}
+        """, values).fetchone()
     if row["search_usd"] and abs(cost - row["search_usd"] - theirs) < 1e-6:
-        reasons.append("web searches, which it does not price")
-    elif row["long_count"]:
-        reasons.append("long context: it splits each kind of token at 200k, we price the whole request")
-    elif row["geo_count"] or row["batch_count"]:
-        reasons.append("inference in the US or batches, which it does not price")
-    elif row["recorded_count"]:
-        reasons.append("costUSD on the line")
-    elif row["unpriced_count"]:
-        reasons.append("a model without a price, which costs nothing there")
-    elif re.search(r"[./:@]", key[1] or ""):
-        reasons.append("a provider's own price for the model; ours is that of the first party")
-    lines = [f"{line['path']}:{line['line_number']}" for line in counted_lines(database, key)]
-    return (" and ".join(reasons) or None), lines
+        return "web searches, which it does not price"
+    if row["long_count"]:
+        return "long context: it splits each kind of token at 200k, we price the whole request"
+    if row["geo_count"] or row["batch_count"]:
+        return "inference in the US or batches, which it does not price"
+    if row["recorded_count"]:
+        return "costUSD on the line"
+    if row["unpriced_count"]:
+        return "a model without a price, which costs nothing there"
+    if re.search(r"[./:@]", row["models"] or ""):
+        return "a provider's own price for the model; ours is that of the first party"
+    return None
+
+
+def explain_block(database, home, row, block):
+    """Whether a block differs exactly by what ccusage does not read. It is None if a block has no such start."""
+    if row is None or (block and row["ended_at"] != block["endTime"]):
+        return None
+    times = database.execute(
+        "select first_response_at, ended_at from usage_blocks where not is_gap and started_at = ?", (row["started_at"],)).fetchone()
+    lines = database.execute(
+        f"""
+        {LINES}
+        where (usage_lines.is_counted or usage_lines.duplicate_reason = 'sidechain_replay')
+            and api_responses.responded_at between ? and ?
+        """, tuple(times))
+    reasons, change = set(), [0, 0, 0, 0]
+    for line in lines:
+        is_again = not line["is_counted"]
+        reason = "a sidechain that repeats its conversation, which it counts again" if is_again else why_its_blocks_skip(home, line)
+        if reason:
+            reasons.add(reason)
+            sign = 1 if is_again else -1
+            change = [have + sign * (line[name] or 0) for have, name in zip(change, TOKENS)]
+    if tuple(map(sum, zip(block_tokens(row), change))) != their_block_tokens(block):
+        return None
+    if reasons:
+        return " and ".join(sorted(reasons))
+    return why_money_differs(database, "responded_at between ? and ?", tuple(times), row["cost_usd"], block["costUSD"])
+
+
+def why_its_blocks_skip(home, line):
+    if line["is_progress"]:
+        return "an agent whose only trace is progress records, which are in its days but not in its blocks"
+    return why_ccusage_skips(home, line)
+
+
+def gaps_of_ccusage(database, home):
+    """The gaps between the lines that ccusage counts: of each response the first line with the most tokens."""
+    counted = {}
+    for line in database.execute(LINES):
+        if why_its_blocks_skip(home, line) or line["sent_at"] is None:
+            continue
+        rank = (-sum(line[name] or 0 for name in TOKENS), line["sent_at"])
+        counted[line["api_response_id"]] = min(rank, counted.get(line["api_response_id"], rank))
+    # There a message that Claude Code itself wrote, without usage, is in a block too.
+    written_here = database.execute(
+        "select sent_at from messages where type = 'assistant' and api_response_id is null and sent_at is not null")
+    times = [time for _, time in counted.values()] + [time for time, in written_here]
+    times = sorted(datetime.fromisoformat(time.replace("Z", "+00:00")) for time in times)
+    hours = timedelta(hours=5)
+    written = lambda time: time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {
+        (written(last + hours), written(following))
+        for last, following in zip(times, times[1:]) if following - last > hours
+    }
 
 
 def explain_agentsview(database, home, key, tokens, theirs):

@@ -1,7 +1,7 @@
 create view usage_blocks as
 -- One row per block of five hours, and per gap of more than five hours between responses; by the rules of ccusage. A block begins
 -- at the full hour (UTC) of its first response and has all responses up to five hours later; the first one after that begins the next.
--- Responses without a time are in no block. Limits are those of an account: usage on other machines, and outside Claude Code, is not here.
+-- The time of a response is that of its first line; those without a time are in no block. Limits are those of an account: usage on other machines, and outside Claude Code, is not here.
 with recursive
 firsts as (
     select min(responded_at) as first_response_at
