@@ -5,7 +5,7 @@
 -- :until last_day - last local day; all days without it
 -- :active - yes shows only the active block; no without it
 -- Bar: total_tokens
--- Chart: columns started_date total_tokens
+-- Chart: columns started_at total_tokens
 -- Total: response_count, input_tokens, output_tokens, cache_write_tokens, cache_read_tokens, total_tokens, cost_usd, unpriced_count
 with blocks as (
     select
@@ -35,8 +35,7 @@ select
     cache_write_tokens,
     cache_read_tokens,
     unpriced_count,
-    models,
-    started_date
+    models
 from blocks
 where started_date between coalesce(nullif(:since, ''), '0000') and coalesce(nullif(:until, ''), '9999')
     and (is_active or coalesce(nullif(:active, ''), 'no') = 'no')

@@ -8,6 +8,7 @@ use crate::html::{self, escape};
 use crate::question::Question;
 use crate::time_zone::TimeZone;
 use chart::Chart;
+use rusqlite::types::Value;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("report/page.css");
@@ -71,7 +72,7 @@ impl Section {
             escape(&question.how_to_read)
         );
         let chart = question.chart.as_deref().and_then(Chart::parse);
-        let drawn = chart.and_then(|chart| chart.draw(&self.rows));
+        let drawn = chart.and_then(|chart| chart.draw(&with_local_times(&self.rows, zone)));
         match (self.rows.rows.is_empty(), drawn) {
             (true, _) => part += "<p class=\"none\">Nothing in this period.</p>\n",
             (false, None) => part += &table(&self.rows, zone),
@@ -84,6 +85,22 @@ impl Section {
         part += &html::fold("sql", "SQL", &sql);
         part + "</section>\n"
     }
+}
+
+/// The rows for a chart, which writes texts as they are.
+fn with_local_times(rows: &QueryRows, zone: &TimeZone) -> QueryRows {
+    let mut local = QueryRows {
+        columns: rows.columns.clone(),
+        rows: rows.rows.clone(),
+    };
+    for (place, name) in rows.columns.iter().enumerate() {
+        if Kind::of(name, rows.rows.iter().map(|row| &row[place])) == Kind::Time {
+            for row in &mut local.rows {
+                row[place] = Value::Text(Kind::Time.local_cell(&row[place], Some(zone)));
+            }
+        }
+    }
+    local
 }
 
 fn table(rows: &QueryRows, zone: &TimeZone) -> String {

@@ -342,6 +342,13 @@ fn the_active_block_is_projected_to_its_end() {
     let rows: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(rows.as_array().unwrap().len(), 1, "{printed}");
     assert_eq!(rows[0]["state"], "active");
+    let table = sandbox.ok(&["blocks", "--width", "200"]);
+    for part in [
+        "The active block ends at ",
+        ": 30 tokens and <0.01 USD so far, 2 tokens per minute (normal); at this rate ",
+    ] {
+        assert!(table.contains(part), "{table}");
+    }
     let all = sandbox.ok(&["blocks", "--recent", "--format", "jsonl"]);
     assert_eq!(all.lines().count(), 3, "{all}");
 }

@@ -2,6 +2,7 @@
 
 use super::{data_folder, database_path, page, page_rows, page_table, print, warn};
 use crate::cli::{BlocksArguments, Global, OutputArguments, QueryArguments, QuestionArguments};
+use crate::column::Kind;
 use crate::database;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows};
@@ -83,13 +84,54 @@ pub fn blocks(global: &Global, arguments: &BlocksArguments) -> Result<()> {
         ("since", recent.or(arguments.since.as_deref())),
         ("until", arguments.until.as_deref()),
     ];
-    ask_with(
-        global,
-        "blocks",
-        &parameters,
-        arguments.limit,
-        &arguments.output,
-    )
+    let output = &arguments.output;
+    ask_with(global, "blocks", &parameters, arguments.limit, output)?;
+    match output.format() {
+        Format::Table if !global.quiet => print_active_block(global, output),
+        _ => Ok(()),
+    }
+}
+
+/// A narrow table has no room for the rate and projection of the active block.
+fn print_active_block(global: &Global, output: &OutputArguments) -> Result<()> {
+    let path = database_path(global)?;
+    let zone = TimeZone::read(&database::open_read_only(&path)?)?;
+    let known = question::builtin();
+    let question = known.iter().find(|question| question.name == "blocks");
+    let sql = &question.expect("the question ships with the program").sql;
+    let parameters = [("active".to_string(), "yes".to_string())];
+    let timeout = Duration::from_secs(60);
+    let never = Cancelled::default();
+    let (rows, _) = query::run_with_timeout(timeout, &path, sql, &parameters, Some(1), &never)?;
+    let Some(row) = rows.rows.first() else {
+        return Ok(());
+    };
+    let cell = |name: &str| {
+        let place = rows.columns.iter().position(|column| column == name)?;
+        let value = &row[place];
+        let cell = Kind::of(name, std::iter::once(value)).local_cell(value, Some(&zone));
+        (!cell.is_empty()).then_some(cell)
+    };
+    let usage = |tokens: &str, cost: &str| match (cell(tokens), cell(cost)) {
+        (Some(tokens), Some(cost)) => Some(format!("{tokens} tokens and {cost} USD")),
+        (Some(tokens), None) => Some(format!("{tokens} tokens")),
+        (None, _) => None,
+    };
+    let mut text = "\nThe active block".to_string();
+    if let (Some(end), Some(left)) = (cell("ended_at"), cell("remaining_minutes")) {
+        text += &format!(" ends at {end}, in {left}");
+    }
+    if let Some(usage) = usage("total_tokens", "cost_usd") {
+        text += &format!(": {usage} so far");
+    }
+    if let (Some(rate), Some(level)) = (cell("tokens_per_minute"), cell("burn_level")) {
+        text += &format!(", {rate} tokens per minute ({level})");
+    }
+    if let Some(usage) = usage("projected_total_tokens", "projected_cost_usd") {
+        text += &format!("; at this rate {usage} at its end");
+    }
+    let width = output.table_width().unwrap_or(usize::MAX);
+    print(&wrap(&text, width, usize::MAX).join("\n"))
 }
 
 fn ask_with(
