@@ -364,10 +364,7 @@ const NORMAL_WAL_BYTES: u64 = 64 << 20;
 
 fn inspect_files(path: &Path, findings: &mut Findings) {
     if let Some(failure) = background::last_failure(path) {
-        findings.risk(
-            &failure,
-            "cc-etl sync, which shows the error; the next sync in the background reports again",
-        );
+        findings.risk(&failure, "cc-etl sync");
     }
     let wal = status::file_bytes(&database::with_suffix(path, "-wal"));
     match wal {

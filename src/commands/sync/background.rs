@@ -175,11 +175,14 @@ fn append(path: &Path, what: &str) -> io::Result<()> {
     file.set_len(end)
 }
 
-/// Why the last background sync failed, and when; none if it did not, or is still running.
+/// Why the last background sync failed, and when; none if it did not, if it is still running, or if there was a sync since.
 pub fn last_failure(database: &Path) -> Option<String> {
     let log = std::fs::read(with_suffix(database, ".log")).ok()?;
     let log = String::from_utf8_lossy(&log);
     let (time, what) = log.lines().last()?.split_once(' ')?;
+    if database::recorded_sync(database).is_some_and(|synced_at| synced_at.as_str() > time) {
+        return None;
+    }
     match what {
         DONE => None,
         STARTED if is_locked(database) => None,
