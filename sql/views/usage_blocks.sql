@@ -58,7 +58,8 @@ sums as (
         coalesce(sum(output_tokens), 0) as output_tokens,
         coalesce(sum(cache_write_tokens), 0) as cache_write_tokens,
         coalesce(sum(cache_read_tokens), 0) as cache_read_tokens,
-        round(sum(cost_usd), 6) as cost_usd,
+        -- Sums of versions of SQLite differ in the last digits.
+        round(sum(cost_usd), 9) as cost_usd,
         sum(unpriced_count) as unpriced_count
     from (select * from model_sums order by first_response_at, model)
     group by first_response_at
@@ -106,7 +107,7 @@ select
     total_tokens, -- of all four kinds
     -- Part of the tokens of the largest block that has ended: how near a limit could be.
     round(1.0 * total_tokens / (select largest.total_tokens from largest where largest.total_tokens > 0), 4) as largest_share,
-    cost_usd,
+    round(cost_usd, 6) as cost_usd,
     unpriced_count,
     round(total_tokens / used_minutes, 3) as tokens_per_minute, -- from the first to the last response; NULL if they have the same time
     round(cost_usd / used_minutes * 60, 6) as hourly_cost_usd,
