@@ -796,6 +796,44 @@ fn how_far_a_response_can_be_trusted_depends_on_the_version_of_its_message() {
 }
 
 #[test]
+fn a_project_that_lost_its_session_has_no_repository() {
+    let line = |rest: &str| {
+        format!(
+            "{{\"sessionId\":\"5e550002-0000-4000-8000-000000000002\",\"parentUuid\":null,{rest}}}\n"
+        )
+    };
+    let first =
+        line(r#""uuid":"u1","cwd":"/w/.claude/worktrees/x","timestamp":"2026-01-02T00:00:00Z""#);
+    let second = line(r#""uuid":"u2""#);
+    let import = |refill: Option<&str>| {
+        let sandbox = Sandbox::new();
+        sandbox.write("projects/-w/a b.jsonl", &first);
+        if refill.is_some() {
+            sandbox.sync();
+            let repository = "select repository_path from projects";
+            assert_eq!(sandbox.query(repository), ["/w"]);
+        }
+        // The session belongs to the folder of its file.
+        sandbox.write(
+            "projects/-other/5e550002-0000-4000-8000-000000000002.jsonl",
+            &second,
+        );
+        let home = sandbox.home();
+        let mut command = sandbox.command(&["sync", "--source", home.to_str().unwrap()]);
+        let output = command
+            .env("CC_ETL_REFILL", refill.unwrap_or("0"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", sandbox::text(&output.stderr));
+        sandbox.query("select directory_name || ' ' || coalesce(repository_path, '?') from projects order by 1")
+    };
+    let at_once = import(None);
+    assert_eq!(at_once, ["-other ?", "-w ?"]);
+    assert_eq!(import(Some("0")), at_once);
+    assert_eq!(import(Some("1")), at_once);
+}
+
+#[test]
 fn a_sync_that_fills_all_tables_again_gives_and_counts_the_same() {
     let message = |uuid: &str, text: &str| {
         let session = session_id(1);

@@ -190,7 +190,7 @@ delete from model_aliases
 where origin = 'builtin';
 
 update projects
-set path = null, name = directory_name;
+set path = null, repository_path = null, name = directory_name;
 
 -- name: touch_all
 insert or ignore into touched_said_sessions (session_id)
