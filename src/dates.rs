@@ -1,5 +1,7 @@
 //! Parses the days and periods that options and parameters accept: `2026-11-03`, `yesterday`, `7d`, `last month`.
 
+use crate::error::Error;
+use crate::time_zone::TimeZone;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::{Span, ToSpan};
 
@@ -19,6 +21,17 @@ pub fn first_day(text: &str, today: Date) -> Result<String, String> {
 /// The last day of a period: of `2026-11` the last of November. `7d` is seven days ago, the day before the last seven.
 pub fn last_day(text: &str, today: Date) -> Result<String, String> {
     day(text, today, |period| period.last)
+}
+
+/// The day of an option such as `--since`; none if it was not given.
+pub fn of_option(
+    option: &str,
+    text: Option<&str>,
+    parse: Parse,
+    zone: &TimeZone,
+) -> Result<Option<String>, Error> {
+    let day = text.map(|text| parse(text, zone.today())).transpose();
+    day.map_err(|problem| Error::Usage(format!("--{option}: {problem}")))
 }
 
 fn day(text: &str, today: Date, choose: fn(Period) -> Date) -> Result<String, String> {

@@ -116,7 +116,7 @@ impl Overview {
                     "no price is known for {}: its cost is missing",
                     text(&row[0])
                 ),
-                "cc-etl prices import".to_string(),
+                "cc-etl prices check".to_string(),
             )
         }));
         let synced_at = status::Status::read(connection, path)?.synced_at;

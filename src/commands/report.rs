@@ -2,6 +2,7 @@
 
 use super::{database_path, print};
 use crate::cli::{Global, PageArguments};
+use crate::dates;
 use crate::error::{Error, Result};
 use crate::query;
 use crate::question;
@@ -14,7 +15,12 @@ pub fn run(global: &Global, arguments: &PageArguments) -> Result<()> {
     let path = database_path(global)?;
     let connection = query::open(&path, Duration::from_secs(60))?;
     let zone = TimeZone::read(&connection)?;
-    let range = [("since", &arguments.since), ("until", &arguments.until)];
+    let since = arguments.since.as_deref();
+    let since = dates::of_option("since", since, dates::first_day, &zone)?;
+    let until = arguments.until.as_deref();
+    let until = dates::of_option("until", until, dates::last_day, &zone)?;
+    // The last periods end with the last day.
+    let range = [("since", &since), ("until", &until), ("today", &until)];
     let given: Vec<(String, String)> = range
         .iter()
         .filter_map(|(name, day)| Some((name.to_string(), (*day).clone()?)))

@@ -63,15 +63,10 @@ pub fn find(
     zone: &TimeZone,
     arguments: &SearchArguments,
 ) -> Result<QueryRows> {
-    let day = |text: &Option<String>, parse: dates::Parse, option: &str| match text {
-        None => Ok(None),
-        Some(text) => match parse(text, zone.today()) {
-            Ok(day) => Ok(Some(day)),
-            Err(problem) => Err(Error::Usage(format!("--{option}: {problem}"))),
-        },
-    };
-    let since = day(&arguments.since, dates::first_day, "since")?;
-    let until = day(&arguments.until, dates::last_day, "until")?;
+    let since = arguments.since.as_deref();
+    let since = dates::of_option("since", since, dates::first_day, zone)?;
+    let until = arguments.until.as_deref();
+    let until = dates::of_option("until", until, dates::last_day, zone)?;
     let words = arguments.words.join(" ");
     let flag = |is_set: bool, value: &'static str| is_set.then_some(value);
     let kinds = arguments
