@@ -30,6 +30,8 @@ pub struct Session {
 
 pub struct Message {
     pub row: Row,
+    /// Of a prompt that begins a turn: what the turn cost.
+    pub turn_cost_usd: Option<f64>,
     pub blocks: Vec<Block>,
 }
 
@@ -44,11 +46,13 @@ pub struct Agent {
     pub messages: Vec<Message>,
 }
 
-/// What to leave out.
+/// What to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Detail {
     pub thinking: bool,
     pub tools: bool,
+    /// The cost of each turn, which takes longer to find than all else.
+    pub turn_costs: bool,
 }
 
 /// What a block is to a reader.
@@ -70,7 +74,15 @@ impl Session {
             let (result, _) = query::run(connection, statement, &parameters, None)?;
             Ok(rows(result))
         };
+        let turns = match detail.turn_costs {
+            true => select(sql::SHOW_TURN_COSTS)?,
+            false => Vec::new(),
+        };
+        let turn_costs = turns
+            .iter()
+            .filter_map(|turn| Some((turn.number("message_id"), turn.amount("cost_usd")?)));
         let mut threads = Threads {
+            turn_costs: turn_costs.collect(),
             messages: by_key(select(sql::SHOW_MESSAGES)?, |row| {
                 row.number("agent_run_id")
             }),
@@ -199,6 +211,8 @@ struct Threads {
     blocks: HashMap<i64, Vec<Row>>,
     /// By the tool call that spawned them.
     agents: HashMap<String, Vec<Row>>,
+    /// By the prompt that begins the turn.
+    turn_costs: HashMap<i64, f64>,
     detail: Detail,
 }
 
@@ -212,6 +226,7 @@ impl Threads {
                 .remove(&row.number("message_id"))
                 .unwrap_or_default();
             let mut message = Message {
+                turn_cost_usd: self.turn_costs.remove(&row.number("message_id")),
                 row,
                 blocks: Vec::new(),
             };

@@ -922,6 +922,7 @@ fn a_session_is_one_page_of_html() {
     assert!(page.contains("<span class=\"added\">+ "));
     let anchors = page.matches("<article id=\"message-").count();
     assert!(anchors > 5, "{anchors}");
+    assert!(page.contains("turn $0."), "{page}");
 }
 
 #[test]

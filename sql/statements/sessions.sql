@@ -90,3 +90,8 @@ select
     (select value from settings where setting = 'time_zone') as time_zone
 from session_overview
 where session_id = :session
+
+-- name: show_turn_costs
+select message_id, cost_usd
+from turns
+where session_id = :session

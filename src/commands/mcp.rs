@@ -188,6 +188,7 @@ impl Call<'_> {
         let detail = Detail {
             thinking: false,
             tools: tools.unwrap_or(false),
+            turn_costs: false,
         };
         let session = Session::read(&connection, &session_id, detail).map_err(said)?;
         let page = markdown::render(&session);

@@ -24,6 +24,12 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
             ));
         }
     };
+    let format = match (arguments.json, arguments.format) {
+        (true, _) => ShowFormat::Json,
+        (false, Some(format)) => format,
+        (false, None) if terminal::is_used() => ShowFormat::Terminal,
+        (false, None) => ShowFormat::Markdown,
+    };
     let tools = match arguments.no_tools {
         true => ToolDetail::None,
         false => arguments.tools,
@@ -31,14 +37,9 @@ pub fn run(global: &Global, arguments: &ShowArguments) -> Result<()> {
     let detail = Detail {
         thinking: !arguments.no_thinking,
         tools: tools != ToolDetail::None,
+        turn_costs: matches!(format, ShowFormat::Html),
     };
     let session = Session::read(&connection, &session_id, detail)?;
-    let format = match (arguments.json, arguments.format) {
-        (true, _) => ShowFormat::Json,
-        (false, Some(format)) => format,
-        (false, None) if terminal::is_used() => ShowFormat::Terminal,
-        (false, None) => ShowFormat::Markdown,
-    };
     let page = match format {
         ShowFormat::Terminal => {
             let renderer = Renderer {

@@ -60,7 +60,7 @@ fn thread(page: &mut String, messages: &[Message]) {
     let mut is_open = false;
     for message in messages {
         let said_by = message.speaker();
-        let is_turn = message.row.amount("turn_cost_usd").is_some();
+        let is_turn = message.turn_cost_usd.is_some();
         let anchor = anchor(message);
         if said_by == speaker && !is_turn {
             let _ = writeln!(page, "<span id=\"{anchor}\"></span>");
@@ -74,8 +74,9 @@ fn thread(page: &mut String, messages: &[Message]) {
             } else {
                 "other"
             };
-            let cost = message.row.amount("turn_cost_usd");
-            let cost = cost.map(|cost| format!(" · turn ${}", crate::terminal::money(cost)));
+            let cost = message
+                .turn_cost_usd
+                .map(|cost| format!(" · turn ${}", crate::terminal::money(cost)));
             let _ = writeln!(
                 page,
                 "<article id=\"{anchor}\" class=\"{class}\">\n<h2>{} <small>{}{}</small> <a href=\"#{anchor}\" \
