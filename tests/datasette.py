@@ -39,6 +39,7 @@ PARAMETERS = {
     "words": "steep* OR price",
     "tool": "Bash",
     "session": "5e55",
+    "active": "no",
     "by": "effort",
     "today": "2026-10-20",
     "uuid": None,  # one of the database
