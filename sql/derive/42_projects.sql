@@ -66,6 +66,15 @@ join projects using (project_id)
 join sessions using (project_id)
 where project_names.name is not projects.name;
 
+-- A prompt of history.jsonl finds its project by the path.
+insert or ignore into touched_said_sessions (session_id)
+select history_prompts.session_id
+from project_names
+join projects using (project_id)
+join history_prompts on history_prompts.project_path in (project_names.path, projects.path)
+where history_prompts.session_id is not null
+    and (project_names.path is not projects.path or project_names.name is not projects.name);
+
 update projects
 set
     path = project_names.path,
