@@ -111,6 +111,22 @@ pub enum Kind {
     Other,
 }
 
+impl Kind {
+    /// Whether the path of a file names the session that its rows reference, whatever the file holds. The list of a task
+    /// need not be a session, and transcripts name theirs in each line.
+    pub fn is_of_session(self) -> bool {
+        matches!(
+            self,
+            Kind::Todo
+                | Kind::ToolResult
+                | Kind::AgentMeta
+                | Kind::Workflow
+                | Kind::SessionFacet
+                | Kind::SessionMeta
+        )
+    }
+}
+
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {

@@ -82,8 +82,12 @@ impl<S: Store> Loader<S> {
         }
         let row = self.file_row(version)?;
         // The session of the file depends on it even if no line names the session: its project, the resumed session, its agents.
-        self.deferred
-            .touch_known_session(version.place.session_id.as_deref());
+        // A document that became invalid has no rows, but its session stays.
+        let session_id = version.place.session_id.as_deref();
+        match version.place.kind.is_of_session() {
+            true => self.deferred.touch_session(session_id),
+            false => self.deferred.touch_known_session(session_id),
+        }
         self.file = Some(OpenFile {
             version: version.clone(),
             row,
