@@ -10,7 +10,7 @@ with requests as (
         lag(responded_at) over thread as previous_at,
         lag(coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)) over thread as previous_tokens
     from response_costs
-    window thread as (partition by session_id, agent_run_id, model order by responded_at, api_message_id)
+    window thread as (partition by session_id, agent_run_id, model order by responded_at, api_message_id, cache_read_tokens, cache_write_tokens)
 )
 
 select

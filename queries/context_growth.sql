@@ -12,7 +12,7 @@ with chosen as (
 )
 
 select
-    row_number() over (order by responded_at, api_message_id) as request_number,
+    row_number() over (order by responded_at, api_message_id, output_tokens, context_tokens, cost_usd, model) as request_number,
     responded_at,
     model,
     context_tokens,
@@ -21,4 +21,4 @@ select
 from response_costs
 where session_id = (select session_id from chosen)
     and agent_run_id is null
-order by responded_at, api_message_id;
+order by responded_at, api_message_id, output_tokens, context_tokens, cost_usd, model;

@@ -6,8 +6,10 @@
 with responses as (
     select
         *,
-        lag(model) over (partition by session_id, agent_run_id order by responded_at, api_message_id, api_response_id)
-            as previous_model
+        lag(model) over (
+            partition by session_id, agent_run_id
+            order by responded_at, api_message_id, model, context_tokens, api_response_id
+        ) as previous_model
     from response_costs
     where kind = 'message'
 )
@@ -17,5 +19,5 @@ from responses
 where previous_model <> model
     and session_id is not null
     and coalesce(project, '') like '%' || coalesce(nullif(:project, ''), '') || '%'
-order by responded_at desc, session_id, api_message_id, api_response_id
+order by responded_at desc, session_id, api_message_id, models, context_tokens, cache_write_tokens, cost_usd
 limit coalesce(nullif(:limit, ''), 20);

@@ -42,7 +42,8 @@ responses as (
             partition by begun.session_id, begun.turn_number
             order by
                 response_costs.agent_run_id is not null, response_costs.kind = 'advisor', response_costs.responded_at desc,
-                response_costs.api_message_id desc, response_costs.api_response_id
+                response_costs.api_message_id desc, response_costs.model desc, response_costs.context_tokens desc,
+                response_costs.api_response_id
         ) as place,
         response_costs.agent_run_id,
         response_costs.model,
