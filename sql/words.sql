@@ -39,8 +39,8 @@ set
 where (is_typed, is_prompt, is_turn_start, meaning)
     is not (excluded.is_typed, excluded.is_prompt, excluded.is_turn_start, excluded.meaning);
 
--- Texts without content of their own, and phrases that correct, in the languages with the most speakers and some more. SQLite's
--- lower() knows only ASCII: where it matters, a phrase is here with a capital too. Rows that a person switched off stay off.
+-- Trivial texts and correction phrases in thirteen languages. SQLite's lower() knows only ASCII: where it matters, a phrase is
+-- listed with a capital too. Rows that a person disabled stay disabled.
 insert into trivial_texts (trivial_text, language, is_used)
 values
     ('y', 'en', 1), ('n', 'en', 1), ('yes', 'en', 1), ('no', 'en', 1), ('yes please', 'en', 1), ('no thanks', 'en', 1),

@@ -140,7 +140,7 @@ fn number(text: &str) -> Option<i32> {
     is_number.then(|| text.parse().ok())?
 }
 
-/// A number of so many digits.
+/// A number of exactly this many digits.
 fn digits(text: &str, count: usize) -> Option<i16> {
     let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok())?

@@ -267,7 +267,7 @@ pub fn discover_file(home: &Path, transcript: &Path) -> Result<Discovery> {
         .expect("a transcript is in its home")
         .to_path_buf();
     let mut found = Discovery::default();
-    // A link given by the user stands for its target.
+    // A link given by the user is followed to its target.
     let real = fs::canonicalize(&absolute).unwrap_or(absolute);
     found.file(real.clone(), &relative, fs::metadata(&real));
     if found.files.is_empty() && found.problems.is_empty() {

@@ -13,7 +13,7 @@ where logical_parent_message_id is null
     and logical_parent_uuid is not null
     and exists (select 1 from messages as parent where parent.uuid = messages.logical_parent_uuid);
 
--- The calls that messages and links tell of. The loader resolves most of the messages.
+-- The calls that messages and links name. The loader resolves most of those of messages.
 update messages
 set tool_use_id = null
 where message_id in (

@@ -26,7 +26,7 @@ create temp table if not exists touched_sessions (
     session_id text primary key,
     has_git_branch integer default 0, has_version integer default 0, has_entrypoint integer default 0,
     has_slug integer default 0, -- whether a message that is new or changed has one
-    has_guests integer default 0 -- whether such a message stands in the file of the session and is of another one
+    has_guests integer default 0 -- whether the file of the session has a message of another session
 ) without rowid;
 create temp table if not exists touched_said_sessions (session_id text primary key) without rowid;
 create temp table if not exists touched_responses (api_response_id integer primary key);

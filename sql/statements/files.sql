@@ -92,8 +92,8 @@ from files not indexed
 where is_current = 1
 
 -- name: list_pieces
--- Where every record and every rejected fragment of a file stands; the bytes of the latter, and whether it is a line that
--- the program failed on.
+-- The offset of every record and every rejected fragment of a file; the bytes of a fragment, and whether it is a line that the
+-- program failed on.
 select byte_offset, null as raw, 0 as is_failed from messages where file_id = ?1
 union all
 select byte_offset, null, 0 from message_copies where file_id = ?1

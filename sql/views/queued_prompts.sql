@@ -1,5 +1,5 @@
 create view queued_prompts as
--- One row per thing that the person typed while Claude worked and that stands only in the queue, as often before 2.1.97.
+-- One row per text that the person typed while Claude worked and that only the queue records, as often before 2.1.97.
 select
     queue_entries.session_id,
     queue_entries.event_id,

@@ -99,7 +99,7 @@ fn settings_files(arguments: &HookArguments) -> Result<Vec<PathBuf>> {
     Ok(files.collect())
 }
 
-/// What becomes of a file, by its text; none stands for no file.
+/// Maps the text of a file to its new text; none means that there is no file.
 type Edit<'a> = dyn Fn(Option<&str>) -> std::result::Result<Option<String>, settings::Refusal> + 'a;
 
 fn edit_all(

@@ -123,7 +123,7 @@ fn operations(connection: &Connection, session_id: Option<&str>) -> Result<Vec<(
     let mut statement = connection.prepare_cached(sql::FIND_QUEUE_OPERATIONS)?;
     let mut rows = statement.query([session_id])?;
     let mut found = Vec::new();
-    // How often a record stands in the file that has it most often, and in the file that is read.
+    // How often a record occurs in the file with most copies of it, and in the file being read.
     let mut counts: HashMap<String, (i64, i64, i64)> = HashMap::new();
     while let Some(row) = rows.next()? {
         let file_id: i64 = row.get(1)?;

@@ -130,7 +130,7 @@ pub fn classify_with_result(text: &str) -> &'static str {
     classify_text(&context).kind
 }
 
-/// Classifies a text that stands in the queue or in the history: a command is as the person typed it there, without tags.
+/// Classifies a text from the queue or the history, where a command is as the person typed it, without tags.
 pub fn classify_typed(text: &str) -> Prompt {
     let text = text.trim();
     // How versions before 2.1.50 queued a task notification.
