@@ -6,6 +6,7 @@ pub mod completions;
 pub mod config;
 pub mod datasette;
 pub mod doctor;
+mod edit;
 pub mod hook;
 pub mod mcp;
 pub mod overview;

@@ -1,16 +1,14 @@
 //! `cc-etl hook`: lets Claude Code start a sync after each response and at the end of a session.
 
+use super::edit::{edit_file, read};
 use super::sync::background;
 use super::{database_path, print, warn};
 use crate::cli::{Global, HookArguments, HookCommand, HookEdit};
-use crate::database::folder_of;
 use crate::discover;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Result};
 use crate::settings::{self, EVENTS};
 use crate::terminal::sanitize;
-use similar::TextDiff;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, command: &HookCommand) -> Result<()> {
@@ -99,9 +97,6 @@ fn settings_files(arguments: &HookArguments) -> Result<Vec<PathBuf>> {
     Ok(files.collect())
 }
 
-/// Maps the text of a file to its new text; none means that there is no file.
-type Edit<'a> = dyn Fn(Option<&str>) -> std::result::Result<Option<String>, settings::Refusal> + 'a;
-
 fn edit_all(
     global: &Global,
     arguments: &HookEdit,
@@ -122,109 +117,6 @@ fn edit_all(
         0 => Ok(()),
         problems => Err(Error::Unwritten(problems)),
     }
-}
-
-/// Edits a file, and returns what was done.
-fn edit_file(file: &Path, is_dry_run: bool, edit: &Edit) -> std::result::Result<String, Problem> {
-    let failed = |error: io::Error| Problem::new(file, error);
-    let before = read(file).map_err(failed)?;
-    let after = edit(before.as_deref()).map_err(|why| {
-        let message = format!("{why}; it is left as it is");
-        Problem::new(file, message)
-    })?;
-    let name = file.display();
-    if before == after {
-        return Ok(format!("{name}: nothing to change"));
-    }
-    if is_dry_run {
-        return Ok(difference(file, before.as_deref(), after.as_deref()));
-    }
-    let backup = match &before {
-        None => None,
-        Some(_) => Some(back_up(file).map_err(failed)?),
-    };
-    // Claude Code may have changed it meanwhile.
-    if read(file).map_err(failed)? != before {
-        return Err(Problem::new(file, "another program writes it; try again"));
-    }
-    let written = match &after {
-        Some(after) => write(file, after),
-        None => target_of(file).and_then(fs::remove_file),
-    };
-    written.map_err(failed)?;
-    let what = match (&before, &after) {
-        (None, _) => "created",
-        (_, None) => "removed: it had only the hooks",
-        _ => "changed",
-    };
-    Ok(match backup {
-        None => format!("{name}: {what}"),
-        Some(backup) => format!("{name}: {what}; {} has it as it was", backup.display()),
-    })
-}
-
-fn difference(file: &Path, before: Option<&str>, after: Option<&str>) -> String {
-    let name = file.display().to_string();
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let lines = TextDiff::from_lines(before, after);
-    let mut lines = lines.unified_diff();
-    lines
-        .header(&name, &name)
-        .to_string()
-        .trim_end()
-        .to_string()
-}
-
-/// The text of a file; none if there is no file.
-fn read(file: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn back_up(file: &Path) -> io::Result<PathBuf> {
-    let backup = file.with_file_name("settings.json.cc-etl-backup");
-    match fs::remove_file(&backup) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    fs::copy(file, &backup)?;
-    Ok(backup)
-}
-
-/// The file that a symbolic link leads to, which may be missing.
-fn target_of(file: &Path) -> io::Result<PathBuf> {
-    const LINKS: usize = 40;
-    let mut target = file.to_path_buf();
-    for _ in 0..LINKS {
-        match fs::read_link(&target) {
-            Ok(next) => target = folder_of(&target).join(next),
-            Err(_) => return Ok(target),
-        }
-    }
-    Err(io::Error::other("too many symbolic links"))
-}
-
-/// Replaces a file in one step: a reader finds the old text or the new one.
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    let target = target_of(file)?;
-    let permissions = match fs::metadata(&target) {
-        Ok(data) if data.permissions().readonly() => {
-            return Err(io::Error::other("it is read-only"));
-        }
-        Ok(data) => Some(data.permissions()),
-        Err(_) => None,
-    };
-    let mut new = tempfile::NamedTempFile::new_in(folder_of(&target))?;
-    new.write_all(text.as_bytes())?;
-    if let Some(permissions) = permissions {
-        new.as_file().set_permissions(permissions)?;
-    }
-    new.as_file().sync_all()?;
-    let _: File = new.persist(&target).map_err(|error| error.error)?;
-    Ok(())
 }
 
 fn status(global: &Global, arguments: &HookArguments) -> Result<()> {
