@@ -887,7 +887,7 @@ create table api_responses (
     responded_at text, -- time of the earliest line
     unique (api_message_id, id_scope, kind)
 ) strict;
-create index api_responses_by_session on api_responses (session_id);
+create index api_responses_by_session on api_responses (session_id, responded_at);
 create index api_responses_by_agent on api_responses (agent_run_id) where agent_run_id is not null;
 create index api_responses_by_message on api_responses (message_id);
 create index api_responses_by_parent on api_responses (parent_api_response_id) where parent_api_response_id is not null;

@@ -352,3 +352,22 @@ fn the_active_block_is_projected_to_its_end() {
     let all = sandbox.ok(&["blocks", "--recent", "--format", "jsonl"]);
     assert_eq!(all.lines().count(), 3, "{all}");
 }
+
+#[test]
+fn turns_read_only_their_own_messages_and_responses() {
+    let sandbox = session(&[user("u1", "one", json!({}))]);
+    for sql in [
+        "select * from turns",
+        "select * from turns where session_id = 's'",
+        "select * from turns order by started_at desc limit 1",
+    ] {
+        let plan = sandbox
+            .query(&format!("explain query plan {sql}"))
+            .join("\n");
+        let range = "(session_id=? AND responded_at>? AND responded_at<?)";
+        assert!(plan.contains(range), "{plan}");
+        for table in ["messages", "api_responses"] {
+            assert!(!plan.contains(&format!("SCAN {table}")), "{sql}\n{plan}");
+        }
+    }
+}

@@ -77,6 +77,8 @@ judged as (
                     from head
                     cross join trivial_texts as first_texts
                     where first_texts.is_used
+                        -- Search only the texts that can be a prefix.
+                        and first_texts.trivial_text between substr(head.words, 1, 1) and head.words
                         and first_texts.trivial_text not in ('no', 'n', 'nope')
                         and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
                         and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
