@@ -1021,6 +1021,19 @@ create table correction_phrases (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
+-- Budgets
+-------------------------------------------------------------------------------------------------------------------
+
+create table budgets (
+    -- One row per budget that `cc-etl budget set` stored.
+    budget_id integer primary key,
+    project text not null, -- projects.name; '' for all projects together
+    period text not null check (period in ('day', 'week', 'month')), -- of local days; a week begins on Monday
+    limit_usd real not null check (limit_usd > 0),
+    unique (project, period)
+) strict;
+
+-------------------------------------------------------------------------------------------------------------------
 -- Local time
 -------------------------------------------------------------------------------------------------------------------
 

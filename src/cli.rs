@@ -26,6 +26,7 @@ Exit codes:
   0   done
   1   a check failed, something is at risk, or some input could not be read; the rest was done
   2   wrong arguments, or a wrong SQL statement
+  3   a budget is exceeded, by budget check
   65  lines were rejected, with --strict
   66  there is no Claude home or no database to read
   74  the database or a file cannot be written or read
@@ -145,6 +146,17 @@ pub enum Command {
   cc-etl blocks --active
   cc-etl blocks --recent --json")]
     Blocks(BlocksArguments),
+    /// Limits for what a day, a week or a month may cost: what is spent, and what it will be at the end
+    ///
+    /// Costs are list prices in US dollars. Days are local, and weeks begin on Monday.
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  cc-etl budget set 200 --per month
+  cc-etl budget set 15 --per day --project tea-shop
+  cc-etl budget check || echo 'over budget'"
+    )]
+    Budget(BudgetCommand),
     /// Run a question, or a read-only SQL statement
     ///
     /// Without arguments it lists the questions; with the name of a group it explains those of the group. Your own questions are
@@ -469,6 +481,71 @@ pub struct BlocksArguments {
     pub limit: Option<usize>,
     #[command(flatten)]
     pub output: OutputArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BudgetCommand {
+    /// Add a budget, or change its limit
+    Set(BudgetSetArguments),
+    /// List the budgets with what is spent of them
+    List(BudgetListArguments),
+    /// List the budgets, and exit with 3 if one is exceeded
+    ///
+    /// A budget that is ahead will be exceeded at the end of its period if it goes on like this; that is no error.
+    Check(BudgetListArguments),
+    /// Remove a budget
+    Remove(BudgetArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct BudgetSetArguments {
+    /// Limit in US dollars
+    #[arg(value_name = "USD", value_parser = usd)]
+    pub limit: f64,
+    #[command(flatten)]
+    pub budget: BudgetArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct BudgetArguments {
+    /// Period of the budget
+    #[arg(long, value_enum, value_name = "PERIOD")]
+    pub per: Period,
+    /// Only this project, by its name or a part of it; default: all projects together
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct BudgetListArguments {
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Period {
+    Day,
+    Week,
+    Month,
+}
+
+impl Period {
+    /// The name in the table `budgets`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Period::Day => "day",
+            Period::Week => "week",
+            Period::Month => "month",
+        }
+    }
+}
+
+fn usd(text: &str) -> Result<f64, String> {
+    let amount: Option<f64> = text.trim_start_matches('$').parse().ok();
+    let is_limit = |amount: &f64| *amount >= 0.01 && *amount <= 1e9;
+    amount
+        .filter(is_limit)
+        .ok_or_else(|| "expected US dollars, such as 200 or 12.50".to_string())
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {

@@ -1,6 +1,7 @@
 //! One file per command, each with `run(global, arguments)`.
 
 pub mod backup;
+pub mod budget;
 pub mod check;
 pub mod completions;
 pub mod config;

@@ -120,6 +120,7 @@ const PAGES: &[Page] = &[
     page("prompt_kinds", "prompt_kind", None, &[]),
     page("trivial_texts", "trivial_text", None, &[]),
     page("correction_phrases", "correction_phrase", None, &[]),
+    page("budgets", "period", None, &[]),
     hidden("settings", "setting"),
     page("time_zone_offsets", "begins_at", None, &[]),
     page("bi_session_days", "session_id", Some("activity_date"), &["model", "project"]),

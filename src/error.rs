@@ -36,6 +36,8 @@ pub enum Error {
     NotInBulk(String),
     /// A check found something wrong.
     CheckFailed(String),
+    /// What was spent exceeds a budget.
+    OverBudget(String),
     /// Lines were rejected and `--strict` was given.
     Rejected(u64),
     /// Some input could not be read; everything else was imported.
@@ -78,6 +80,7 @@ impl Error {
             | Error::Underived(_)
             | Error::Failed(_) => 1,
             Error::Usage(_) => 2,
+            Error::OverBudget(_) => 3,
             Error::Rejected(_) => 65,
             Error::NoSource(_) => 66,
             Error::Database(_) | Error::Io(..) | Error::Storage { .. } | Error::NotInBulk(_) => 74,
@@ -127,7 +130,8 @@ impl fmt::Display for Error {
             Error::Usage(message)
             | Error::NoSource(message)
             | Error::Unusable(message)
-            | Error::CheckFailed(message) => f.write_str(message),
+            | Error::CheckFailed(message)
+            | Error::OverBudget(message) => f.write_str(message),
             Error::Locked(path) => write!(
                 f,
                 "another sync is writing this database (lock {}); try again later, or wait for it with --wait",

@@ -51,6 +51,7 @@ fn run(cli: Cli) -> Result<()> {
         }
         Command::Models(arguments) => commands::query::ask(&global, "models", &arguments),
         Command::Blocks(arguments) => commands::query::blocks(&global, &arguments),
+        Command::Budget(command) => commands::budget::run(&global, &command),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),

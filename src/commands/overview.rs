@@ -1,6 +1,6 @@
 //! `cc-etl` without a command: imports what is new, then shows the last days and what needs attention.
 
-use super::{database_path, doctor, page, print, status, sync, warn};
+use super::{budget, database_path, doctor, page, print, status, sync, warn};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{self, statements as sql};
 use crate::error::Result;
@@ -66,6 +66,7 @@ struct Overview {
     last_day: String,
     synced: String,
     periods: QueryRows,
+    budgets: QueryRows,
     sessions: QueryRows,
     /// What needs attention, and what to do about it.
     attention: Vec<(String, String)>,
@@ -94,6 +95,16 @@ impl Overview {
             Ok(query::run(connection, &question.sql, &parameters, None)?.0)
         };
         let periods = ask("periods", &[("today", &last_day)])?;
+        let mut budgets = ask("budgets", &[])?;
+        budgets.select(&[
+            "period",
+            "project",
+            "limit_usd",
+            "spent_usd",
+            "spent_share",
+            "projected_usd",
+            "state",
+        ]);
         let week = [
             ("since", week_before(&last_day)),
             ("until", last_day.clone()),
@@ -109,6 +120,11 @@ impl Overview {
             true => Vec::new(),
             false => doctor::risks(path)?,
         };
+        attention.extend(
+            budget::of_state(connection, Some("over"))?
+                .into_iter()
+                .map(|what| (what, "cc-etl budget list".to_string())),
+        );
         let (unpriced, _) = query::run(connection, sql::UNPRICED_MODELS, &[], None)?;
         attention.extend(unpriced.rows.iter().map(|row| {
             (
@@ -125,6 +141,7 @@ impl Overview {
             zone,
             last_day,
             periods,
+            budgets,
             sessions,
             attention,
         })
@@ -148,6 +165,13 @@ impl Overview {
             ))),
             table::draw(&self.periods, &options)
         )];
+        if !self.budgets.rows.is_empty() {
+            parts.push(format!(
+                "{}\n\n{}",
+                heading("Budgets"),
+                table::draw(&self.budgets, &options)
+            ));
+        }
         if !self.sessions.rows.is_empty() {
             parts.push(format!(
                 "{}\n\n{}",
@@ -181,6 +205,7 @@ impl Overview {
             "last_day": self.last_day,
             "time_zone": self.zone.name,
             "periods": rows(&self.periods),
+            "budgets": rows(&self.budgets),
             "sessions": rows(&self.sessions),
             "attention": attention.collect::<Vec<_>>(),
         })

@@ -134,7 +134,8 @@ fn print_active_block(global: &Global, output: &OutputArguments) -> Result<()> {
     print(&wrap(&text, width, usize::MAX).join("\n"))
 }
 
-fn ask_with(
+/// Asks a question with these parameters.
+pub fn ask_with(
     global: &Global,
     name: &str,
     parameters: &[(&str, Option<&str>)],

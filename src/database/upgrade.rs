@@ -27,6 +27,7 @@ pub const KEPT: &[&str] = &[
     "prompt_kinds",
     "trivial_texts",
     "correction_phrases",
+    "budgets",
     "settings",
     "time_zone_offsets",
 ];
