@@ -1,5 +1,8 @@
 //! Imports files: chunks are read and parsed in parallel, and loaded in order.
 
+mod archived;
+mod chunk;
+
 use crate::archive::{self, CHUNK_BYTES, Hash};
 use crate::database::statements as sql;
 use crate::discover::{Reading, Stat};
@@ -7,18 +10,17 @@ use crate::error::{Error, Problem, Result};
 use crate::failures::{ChunkName, Failure, Failures, is_ours, panic_message};
 use crate::file_diff::{self, ChangedFile};
 use crate::load::{Batch, FileVersion, Load, Loaded};
-use crate::normalize::{normalize, normalize_document, reject, reject_document};
+use crate::normalize::normalize;
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
-use crate::read::{self, Bytes, Section, read_section};
-use crate::rows::Rows;
+use crate::read::{self, Bytes, Section};
 use crate::stop::Stop;
-use bumpalo::Bump;
+use archived::Archived;
+use chunk::{Parse, Parsed, Piece, Read, Unit, caught, groups, parse_chunk, units};
 use rusqlite::{Connection, OptionalExtension};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// An open file version.
@@ -83,6 +85,13 @@ pub struct Imported {
     pub replaced: Vec<Arc<Input>>,
 }
 
+impl Imported {
+    fn add(&mut self, unopened: Mutex<Vec<Problem>>) {
+        let unopened = unopened.into_inner().expect("a push does not panic");
+        self.problems.extend(unopened);
+    }
+}
+
 /// When transactions are committed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Commits {
@@ -96,43 +105,211 @@ pub enum Commits {
 const COMMIT_BYTES: u64 = 8 << 20;
 const COMMIT_TIME: Duration = Duration::from_millis(250);
 
-/// Imports files. A file that cannot be read is reported and does not affect the others. A stop request ends the import after
-/// the chunks in progress.
-pub fn import(
-    inputs: impl Iterator<Item = Input>,
-    loader: &mut impl Load,
-    pipeline: &Pipeline,
-    commits: Commits,
-    progress: &Progress,
-    stop: &Stop,
-    failures: &Failures,
-) -> Result<Imported> {
-    let units = units(inputs).take_while(|_| !stop.is_requested());
-    let parse = |input: &Input, position| parse_chunk(input, position, failures);
-    load(units, parse, loader, pipeline, commits, progress)
+/// What an import needs besides files and a loader.
+#[derive(Clone, Copy)]
+pub struct Importer<'a> {
+    pub pipeline: &'a Pipeline,
+    pub commits: Commits,
+    pub progress: &'a Progress,
+    /// A request ends the import after the chunks in progress.
+    pub stop: &'a Stop,
+    pub failures: &'a Failures,
 }
 
-/// The same for a new database, with one commit by the caller. Each worker loads the rows that it parsed, in turn, so rows
-/// can borrow from the bytes they were parsed from.
-pub fn import_new(
-    inputs: impl Iterator<Item = Input> + Send,
-    loader: &mut (impl Load + Send),
-    pipeline: &Pipeline,
-    progress: &Progress,
-    stop: &Stop,
-    failures: &Failures,
-) -> Result<Imported> {
-    let units = units(inputs).take_while(|_| !stop.is_requested());
-    let mut imported = Imported::default();
-    let consume = consumer(loader, &mut imported, Commits::ByCaller, progress);
-    let work = |units: Vec<Unit>| Parsed::new(Read::new(units), |read| read.parse(failures));
-    pipeline.run_ordered(groups(units), consume, work, |consume, parsed| {
-        parsed.with_dependent_mut(|read, batches| {
-            let mut parsed = read.chunks.iter().zip(batches);
-            parsed.try_for_each(|((unit, _), piece)| consume(&unit.input, piece))
+impl Importer<'_> {
+    /// Imports changed files. A file that cannot be opened or read is reported and does not affect the others.
+    pub fn import_files(
+        &self,
+        files: Vec<ChangedFile>,
+        loader: &mut impl Load,
+    ) -> Result<Imported> {
+        let unopened = Mutex::default();
+        let mut imported = self.import(open_each(files, &unopened), loader)?;
+        imported.add(unopened);
+        Ok(imported)
+    }
+
+    /// Imports open files.
+    pub fn import(
+        &self,
+        inputs: impl Iterator<Item = Input>,
+        loader: &mut impl Load,
+    ) -> Result<Imported> {
+        self.load(inputs, loader, |input, position| {
+            parse_chunk(input, position, self.failures)
         })
-    })?;
-    Ok(imported)
+    }
+
+    fn load(
+        &self,
+        inputs: impl Iterator<Item = Input>,
+        loader: &mut impl Load,
+        parse_chunk: impl Fn(&Input, u64) -> Parse<'static> + Sync,
+    ) -> Result<Imported> {
+        let mut imported = Imported::default();
+        let mut consumer = Consumer::new(loader, &mut imported, self);
+        let units = units(inputs).take_while(|_| !self.stop.is_requested());
+        let parse = |Unit { input, position }| {
+            let piece = caught(|| parse_chunk(&input, position));
+            (input, piece)
+        };
+        self.pipeline.run(units, parse, |(input, mut piece)| {
+            consumer.consume(&input, &mut piece)
+        })?;
+        Ok(imported)
+    }
+
+    /// Imports the files of a new database. Each worker loads the rows that it parsed, in turn, so rows can borrow from the
+    /// bytes they were parsed from.
+    pub fn import_first(
+        &self,
+        files: Vec<ChangedFile>,
+        loader: &mut (impl Load + Send),
+    ) -> Result<Imported> {
+        let unopened = Mutex::default();
+        let mut imported = Imported::default();
+        let consumer = Consumer::new(loader, &mut imported, self);
+        let units = units(open_each(files, &unopened)).take_while(|_| !self.stop.is_requested());
+        let work =
+            |units: Vec<Unit>| Parsed::new(Read::new(units), |read| read.parse(self.failures));
+        let consume = |consumer: &mut Consumer<'_, _>, parsed: &mut Parsed| {
+            parsed.with_dependent_mut(|read, pieces| {
+                let mut parsed = read.chunks.iter().zip(pieces);
+                parsed.try_for_each(|((unit, _), piece)| consumer.consume(&unit.input, piece))
+            })
+        };
+        self.pipeline
+            .run_ordered(groups(units), consumer, work, consume)?;
+        imported.add(unopened);
+        Ok(imported)
+    }
+}
+
+/// Opens files when their turn comes. Adds a problem for each that cannot be opened.
+fn open_each(
+    files: Vec<ChangedFile>,
+    problems: &Mutex<Vec<Problem>>,
+) -> impl Iterator<Item = Input> + Send {
+    files
+        .into_iter()
+        .filter_map(|file| match Input::open(file) {
+            Ok(input) => input,
+            Err(problem) => {
+                let problems = problems.lock();
+                problems.expect("a push does not panic").push(problem);
+                None
+            }
+        })
+}
+
+/// Loads the chunks of files in order.
+struct Consumer<'a, L> {
+    loader: &'a mut L,
+    imported: &'a mut Imported,
+    commits: Commits,
+    progress: &'a Progress,
+    /// The file of which no further chunk is loaded: after its last or a failed one, and after its new end if it shrank.
+    finished: Option<Arc<Input>>,
+    archived: Option<Archived>,
+    /// What was loaded since the last commit, and its time.
+    bytes: u64,
+    begun: Instant,
+}
+
+impl<'a, L: Load> Consumer<'a, L> {
+    fn new(loader: &'a mut L, imported: &'a mut Imported, importer: &Importer<'a>) -> Self {
+        Consumer {
+            loader,
+            imported,
+            commits: importer.commits,
+            progress: importer.progress,
+            finished: None,
+            archived: None,
+            bytes: 0,
+            begun: Instant::now(),
+        }
+    }
+
+    fn consume(&mut self, input: &Arc<Input>, piece: &mut Parse<'_>) -> Result<()> {
+        let finished = self.finished.as_ref();
+        if finished.is_some_and(|finished| Arc::ptr_eq(finished, input)) {
+            return Ok(());
+        }
+        match self.continued(input, piece) {
+            Ok(Some(batch)) => self.load(input, batch)?,
+            Ok(None) => {
+                self.imported.replaced.push(input.clone());
+                self.finished = Some(input.clone());
+            }
+            Err(error) => self.give_up(input, error),
+        }
+        self.commit_if_due()
+    }
+
+    /// The batch of a chunk; `None` if the file no longer begins with what was read of it before.
+    fn continued<'p, 'b>(
+        &mut self,
+        input: &Arc<Input>,
+        piece: &'p mut Parse<'b>,
+    ) -> std::io::Result<Option<&'p mut Batch<'b>>> {
+        let piece = match piece {
+            Ok(Some(piece)) => piece,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(std::io::Error::new(error.kind(), error.to_string())),
+        };
+        let archived = match &mut self.archived {
+            Some(archived) if Arc::ptr_eq(&archived.input, input) => archived,
+            other => other.insert(Archived::new(input)),
+        };
+        let continues = archived.continues(piece)?;
+        Ok(continues.then_some(&mut piece.batch))
+    }
+
+    fn load(&mut self, input: &Arc<Input>, batch: &mut Batch<'_>) -> Result<()> {
+        let position = batch.end.saturating_sub(1) / CHUNK_BYTES;
+        let failed = |cause: String| {
+            Error::Failed(Box::new(Failure {
+                chunk: ChunkName::new(&input.version, position),
+                problem: Problem::new(&input.name, cause),
+            }))
+        };
+        let (end, is_last) = (batch.end, batch.is_last);
+        // After a panic or an error the loader rolls back and is not used again.
+        let loaded = catch_unwind(AssertUnwindSafe(|| self.loader.load(batch)));
+        let loaded = loaded.map_err(|panic| failed(panic_message(&*panic)))?;
+        let loaded = loaded.map_err(|error| match is_ours(&error) {
+            true => failed(error.to_string()),
+            false => error,
+        })?;
+        match loaded {
+            Loaded::Written if is_last => self.finished = Some(input.clone()),
+            Loaded::Written => {}
+            Loaded::Overtaken => {
+                let message = "another program imported it at the same time; run sync again";
+                self.give_up(input, message);
+            }
+        }
+        let length = end - position * CHUNK_BYTES;
+        self.progress.advance(length);
+        self.bytes += length;
+        Ok(())
+    }
+
+    fn give_up(&mut self, input: &Arc<Input>, message: impl std::fmt::Display) {
+        let problem = Problem::new(&input.name, message);
+        self.imported.problems.push(problem);
+        self.finished = Some(input.clone());
+    }
+
+    fn commit_if_due(&mut self) -> Result<()> {
+        let is_due = self.bytes >= COMMIT_BYTES || self.begun.elapsed() >= COMMIT_TIME;
+        if self.commits == Commits::Often && is_due {
+            self.loader.commit()?;
+            self.bytes = 0;
+            self.begun = Instant::now();
+        }
+        Ok(())
+    }
 }
 
 /// Parses the incomplete last line of a file version whose file is gone or replaced. While the file could grow, the end of
@@ -184,362 +361,6 @@ pub fn finish_version(
     }
 }
 
-/// Chunks that were read, and an arena for their unescaped strings.
-struct Read {
-    chunks: Vec<(Unit, std::io::Result<Section>)>,
-    arena: Bump,
-}
-
-/// A batch, and the stat of its file after the batch was read.
-struct Piece<'a> {
-    batch: Batch<'a>,
-    seen: Option<Stat>,
-}
-
-/// The batch of a chunk; `None` if the chunk is shorter than its archived part.
-type Parse<'a> = std::io::Result<Option<Piece<'a>>>;
-
-type Batches<'a> = Vec<Parse<'a>>;
-
-self_cell::self_cell!(
-    /// Chunks and the rows that borrow from them.
-    struct Parsed {
-        owner: Read,
-
-        #[not_covariant]
-        dependent: Batches,
-    }
-);
-
-thread_local! {
-    /// An empty arena to reuse, which saves an allocation for each chunk.
-    static SPARE_ARENA: Cell<Option<Bump>> = const { Cell::new(None) };
-}
-
-/// A larger arena is freed: a long string made it grow.
-const SPARE_ARENA_BYTES: usize = 4 << 20;
-
-impl Read {
-    fn new(units: Vec<Unit>) -> Read {
-        let read = |unit: Unit| {
-            let section = caught(|| read_chunk(&unit.input, unit.position));
-            (unit, section)
-        };
-        Read {
-            chunks: units.into_iter().map(read).collect(),
-            arena: SPARE_ARENA.take().unwrap_or_default(),
-        }
-    }
-
-    fn parse(&self, failures: &Failures) -> Batches<'_> {
-        let arena = Some(&self.arena);
-        let parsed = self.chunks.iter().map(|(unit, section)| match section {
-            Ok(section) => caught(|| parse(&unit.input, unit.position, section, arena, failures)),
-            Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
-        });
-        parsed.collect()
-    }
-}
-
-impl Drop for Read {
-    fn drop(&mut self) {
-        if self.arena.allocated_bytes() <= SPARE_ARENA_BYTES {
-            self.arena.reset();
-            SPARE_ARENA.set(Some(std::mem::take(&mut self.arena)));
-        }
-    }
-}
-
-fn load(
-    units: impl Iterator<Item = Unit>,
-    parse_chunk: impl Fn(&Input, u64) -> Parse<'static> + Sync,
-    loader: &mut impl Load,
-    pipeline: &Pipeline,
-    commits: Commits,
-    progress: &Progress,
-) -> Result<Imported> {
-    let mut imported = Imported::default();
-    let mut consume = consumer(loader, &mut imported, commits, progress);
-    let parse = |Unit { input, position }| {
-        let piece = caught(|| parse_chunk(&input, position));
-        (input, piece)
-    };
-    pipeline.run(units, parse, move |(input, mut piece)| {
-        consume(&input, &mut piece)
-    })?;
-    Ok(imported)
-}
-
-/// Returns a function that loads the chunks of files in order.
-fn consumer(
-    loader: &mut impl Load,
-    imported: &mut Imported,
-    commits: Commits,
-    progress: &Progress,
-) -> impl FnMut(&Arc<Input>, &mut Parse<'_>) -> Result<()> {
-    let mut finished: Option<Arc<Input>> = None;
-    let mut archived: Option<Archived> = None;
-    let mut bytes = 0;
-    let mut begun = Instant::now();
-    move |input, piece| {
-        // Skip the chunks after a failed one, and after the new end of a file that shrank.
-        if finished
-            .as_ref()
-            .is_some_and(|other| Arc::ptr_eq(other, input))
-        {
-            return Ok(());
-        }
-        let batch = match piece {
-            Ok(None) => Ok(None),
-            Ok(Some(piece)) => {
-                let archived = match &mut archived {
-                    Some(archived) if Arc::ptr_eq(&archived.input, input) => archived,
-                    other => other.insert(Archived::new(input)),
-                };
-                let continues = archived.continues(piece);
-                continues.map(|continues| continues.then_some(&mut piece.batch))
-            }
-            Err(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
-        };
-        match batch {
-            Ok(None) => {
-                imported.replaced.push(input.clone());
-                finished = Some(input.clone());
-            }
-            Ok(Some(batch)) => {
-                let length = batch.end % CHUNK_BYTES;
-                let length = if length == 0 { CHUNK_BYTES } else { length };
-                let is_last = batch.is_last;
-                let position = batch.end.saturating_sub(1) / CHUNK_BYTES;
-                let failed = |cause: String| {
-                    Error::Failed(Box::new(Failure {
-                        chunk: ChunkName::new(&input.version, position),
-                        problem: Problem::new(&input.name, cause),
-                    }))
-                };
-                // After a panic or an error the loader rolls back and is not used again.
-                let loaded = catch_unwind(AssertUnwindSafe(|| loader.load(batch)));
-                let loaded = loaded.map_err(|panic| failed(panic_message(&*panic)))?;
-                let loaded = loaded.map_err(|error| match is_ours(&error) {
-                    true => failed(error.to_string()),
-                    false => error,
-                })?;
-                match loaded {
-                    Loaded::Written => {}
-                    Loaded::Overtaken => {
-                        let message =
-                            "another program imported it at the same time; run sync again";
-                        imported.problems.push(Problem::new(&input.name, message));
-                        finished = Some(input.clone());
-                    }
-                }
-                if is_last {
-                    finished = Some(input.clone());
-                }
-                progress.advance(length);
-                bytes += length;
-            }
-            Err(error) => {
-                imported.problems.push(Problem::new(&input.name, error));
-                finished = Some(input.clone());
-            }
-        }
-        if commits == Commits::Often && (bytes >= COMMIT_BYTES || begun.elapsed() >= COMMIT_TIME) {
-            loader.commit()?;
-            bytes = 0;
-            begun = Instant::now();
-        }
-        Ok(())
-    }
-}
-
-/// The chunks of the current file that are archived or about to be.
-struct Archived {
-    input: Arc<Input>,
-    chunks: Vec<(u64, Hash)>,
-    running_hash: Hash,
-    /// The stat of the file when it began with these chunks, if it was settled.
-    settled: Option<Stat>,
-}
-
-impl Archived {
-    /// Starts with the chunks that are not read again.
-    fn new(input: &Arc<Input>) -> Archived {
-        let chunks = &input.chunks[..(input.version.size / CHUNK_BYTES) as usize];
-        let running_hash = archive::running_hash(chunks.iter().map(|(_, hash)| hash));
-        Archived {
-            input: input.clone(),
-            chunks: chunks.to_vec(),
-            running_hash: running_hash.unwrap_or(archive::NO_CHUNK),
-            settled: input.settled,
-        }
-    }
-
-    /// Whether the file still began with the archived chunks when the batch was read. Another program may truncate or rewrite
-    /// the file at any moment.
-    fn continues(&mut self, piece: &mut Piece<'_>) -> std::io::Result<bool> {
-        let Some(chunk) = &mut piece.batch.chunk else {
-            return match piece.seen {
-                Some(_) => self.is_unchanged(piece.seen),
-                None => Ok(true),
-            };
-        };
-        let known = self.input.chunks.get(chunk.position as usize);
-        if chunk.known_hash.as_ref() != known.map(|(_, hash)| hash) {
-            return Ok(false);
-        }
-        self.chunks.push((chunk.byte_length, chunk.hash));
-        self.running_hash = archive::extend(&self.running_hash, &chunk.hash);
-        chunk.running_hash = self.running_hash;
-        self.is_unchanged(piece.seen)
-    }
-
-    /// Whether the file begins with these chunks. Reads the bytes again only if the stat does not prove it.
-    fn is_unchanged(&mut self, seen: Option<Stat>) -> std::io::Result<bool> {
-        if self.settled.is_some() && self.settled == seen {
-            return Ok(true);
-        }
-        self.settled = self.input.bytes.stat()?.filter(file_diff::is_settled);
-        self.input.bytes.begin_with(&self.chunks)
-    }
-}
-
-/// A chunk of a file: the unit of work.
-struct Unit {
-    input: Arc<Input>,
-    position: u64,
-}
-
-impl Unit {
-    fn bytes(&self) -> u64 {
-        let rest = self.input.size.saturating_sub(self.position * CHUNK_BYTES);
-        rest.min(CHUNK_BYTES)
-    }
-}
-
-/// The chunks with new bytes. An empty file has one empty chunk, which adds its row to `files`.
-fn units(inputs: impl Iterator<Item = Input>) -> impl Iterator<Item = Unit> {
-    inputs.flat_map(|input| {
-        let first = input.version.size / CHUNK_BYTES;
-        let end = input.size.div_ceil(CHUNK_BYTES).max(first + 1);
-        let input = Arc::new(input);
-        (first..end).map(move |position| Unit {
-            input: input.clone(),
-            position,
-        })
-    })
-}
-
-/// A group has at most this many chunks, because their files are open.
-const GROUP_CHUNKS: usize = 16;
-
-/// Groups consecutive short chunks up to the size of a long one. A worker with a single short chunk would mostly wait for its
-/// turn.
-fn groups(units: impl Iterator<Item = Unit>) -> impl Iterator<Item = Vec<Unit>> {
-    let mut units = units.peekable();
-    std::iter::from_fn(move || {
-        let first = units.next()?;
-        let mut bytes = first.bytes();
-        let mut group = vec![first];
-        while group.len() < GROUP_CHUNKS
-            && let Some(unit) = units.next_if(|unit| bytes + unit.bytes() <= CHUNK_BYTES)
-        {
-            bytes += unit.bytes();
-            group.push(unit);
-        }
-        Some(group)
-    })
-}
-
-/// Turns a panic into an error: a bug that one file triggers must not affect other files.
-fn caught<T>(work: impl FnOnce() -> std::io::Result<T>) -> std::io::Result<T> {
-    // The work only reads shared data, so a panic leaves nothing inconsistent.
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(std::io::Error::other(panic_message(&*panic))))
-}
-
-/// Reads and parses a chunk into owned rows, which another thread can load.
-fn parse_chunk(input: &Input, position: u64, failures: &Failures) -> Parse<'static> {
-    let section = read_chunk(input, position)?;
-    let piece = parse(input, position, &section, None, failures)?;
-    Ok(piece.map(|piece| Piece {
-        batch: piece.batch.into_owned(),
-        seen: piece.seen,
-    }))
-}
-
-fn read_chunk(input: &Input, position: u64) -> std::io::Result<Section> {
-    let version = &input.version;
-    // Only lines can cross the border of chunks.
-    let parsed = match version.place.reading {
-        Reading::Lines => version.parsed,
-        _ => position * CHUNK_BYTES,
-    };
-    read_section(&input.bytes, position, input.size, parsed)
-}
-
-fn parse<'a>(
-    input: &'a Input,
-    position: u64,
-    section: &'a Section,
-    arena: Option<&'a Bump>,
-    failures: &Failures,
-) -> Parse<'a> {
-    let version = &input.version;
-    let known = version.size.saturating_sub(position * CHUNK_BYTES) as usize;
-    if section.chunk().len() < known {
-        return Ok(None);
-    }
-    let chunk = match &input.bytes {
-        Bytes::File(_) if !section.chunk().is_empty() => {
-            Some(archive::pack(position, section.chunk(), known)?)
-        }
-        _ => None,
-    };
-    let end = section.end_offset();
-    let is_failed = failures.include(version, position);
-    let (rows, parsed) = match version.place.reading {
-        Reading::Lines if is_failed => reject(section),
-        Reading::Lines => normalize(section, &version.place, arena),
-        Reading::Whole if section.is_last => (document(input, end, is_failed)?, Some(end)),
-        _ => (Rows::default(), Some(end)),
-    };
-    let batch = Batch {
-        file: version.clone(),
-        chunk,
-        rows,
-        parsed,
-        end,
-        is_last: section.is_last,
-    };
-    let seen = input.bytes.stat()?;
-    Ok(Some(Piece { batch, seen }))
-}
-
-/// Only the archive has the content of larger documents.
-const DOCUMENT_BYTES: u64 = 64 << 20;
-
-/// The rows of a file that is parsed as a whole.
-fn document(input: &Input, size: u64, is_failed: bool) -> std::io::Result<Rows<'static>> {
-    let Input { version, bytes, .. } = input;
-    if size > DOCUMENT_BYTES {
-        let mut rows = normalize_document(&[], &version.path, &version.place);
-        for row in &mut rows.documents {
-            row.drop_content(size);
-        }
-        rows.rejected_lines.clear();
-        return Ok(rows);
-    }
-    let bytes = bytes.read_at(0, size)?;
-    let work = || normalize_document(&bytes, &version.path, &version.place);
-    let rows = match is_failed {
-        true => None,
-        // It only reads, so a panic leaves nothing inconsistent.
-        false => catch_unwind(AssertUnwindSafe(work)).ok(),
-    };
-    Ok(rows.unwrap_or_else(|| reject_document(&bytes)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -548,6 +369,34 @@ mod tests {
     use std::fs::File;
     use std::path::Path;
     use tempfile::TempDir;
+
+    struct Work {
+        pipeline: Pipeline,
+        progress: Progress,
+        stop: Stop,
+        failures: Failures,
+    }
+
+    impl Work {
+        fn new(threads: usize) -> Work {
+            Work {
+                pipeline: Pipeline::new(Some(threads)),
+                progress: Progress::bytes("reading", 0, true),
+                stop: Stop::default(),
+                failures: Failures::default(),
+            }
+        }
+
+        fn importer(&self, commits: Commits) -> Importer<'_> {
+            Importer {
+                pipeline: &self.pipeline,
+                commits,
+                progress: &self.progress,
+                stop: &self.stop,
+                failures: &self.failures,
+            }
+        }
+    }
 
     fn database_with_a_home() -> (TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
@@ -592,15 +441,10 @@ mod tests {
                 true => panic!("a fault in {}", names[1]),
                 false => parse_chunk(input, position, &Failures::default()),
             };
-            let imported = load(
-                units(inputs.into_iter()),
-                parse,
-                &mut loader,
-                &Pipeline::new(Some(threads)),
-                Commits::Often,
-                &Progress::bytes("reading", 0, true),
-            )
-            .unwrap();
+            let work = Work::new(threads);
+            let importer = work.importer(Commits::Often);
+            let imported = importer.load(inputs.into_iter(), &mut loader, parse);
+            let imported = imported.unwrap();
             loader.finish().unwrap();
             let problems = imported.problems;
             assert_eq!(problems.len(), 1);
@@ -625,14 +469,9 @@ mod tests {
             }
             Ok(piece)
         };
-        let result = load(
-            units(inputs.into_iter()),
-            parse,
-            &mut loader,
-            &Pipeline::new(Some(1)),
-            Commits::ByCaller,
-            &Progress::bytes("reading", 0, true),
-        );
+        let work = Work::new(1);
+        let importer = work.importer(Commits::ByCaller);
+        let result = importer.load(inputs.into_iter(), &mut loader, parse);
         drop(loader);
         let Err(Error::Failed(failure)) = result else {
             panic!("it should have failed");

@@ -8,7 +8,7 @@ use cc_etl::discover;
 use cc_etl::error::Result;
 use cc_etl::failures::Failures;
 use cc_etl::file_diff::{self, ChangedFile};
-use cc_etl::import::{Commits, Imported, Input, import};
+use cc_etl::import::{Commits, Imported, Importer, Input};
 use cc_etl::load::{Batch, Load, Loaded, Loader};
 use cc_etl::pipeline::Pipeline;
 use cc_etl::progress::Progress;
@@ -46,16 +46,14 @@ fn changed(sandbox: &Sandbox, connection: &Connection) -> Vec<ChangedFile> {
 }
 
 fn import_with(inputs: Vec<Input>, loader: &mut impl Load) -> Imported {
-    import(
-        inputs.into_iter(),
-        loader,
-        &Pipeline::new(Some(1)),
-        Commits::Often,
-        &Progress::bytes("reading", 0, true),
-        &Stop::default(),
-        &Failures::default(),
-    )
-    .unwrap()
+    let importer = Importer {
+        pipeline: &Pipeline::new(Some(1)),
+        commits: Commits::Often,
+        progress: &Progress::bytes("reading", 0, true),
+        stop: &Stop::default(),
+        failures: &Failures::default(),
+    };
+    importer.import(inputs.into_iter(), loader).unwrap()
 }
 
 /// The content of each version of the file, by generation.

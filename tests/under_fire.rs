@@ -6,7 +6,7 @@ use cc_etl::database;
 use cc_etl::discover;
 use cc_etl::failures::Failures;
 use cc_etl::file_diff;
-use cc_etl::import::{Commits, Input, import};
+use cc_etl::import::{Commits, Importer, Input};
 use cc_etl::load::Loader;
 use cc_etl::pipeline::Pipeline;
 use cc_etl::progress::Progress;
@@ -116,16 +116,14 @@ fn bytes_that_another_sync_has_written_are_not_written_again() {
         sandbox.home().join("projects/-v"),
     )
     .unwrap();
-    let imported = import(
-        found.into_iter(),
-        &mut loader,
-        &Pipeline::new(Some(1)),
-        Commits::Often,
-        &Progress::bytes("reading", 0, true),
-        &Stop::default(),
-        &Failures::default(),
-    )
-    .unwrap();
+    let importer = Importer {
+        pipeline: &Pipeline::new(Some(1)),
+        commits: Commits::Often,
+        progress: &Progress::bytes("reading", 0, true),
+        stop: &Stop::default(),
+        failures: &Failures::default(),
+    };
+    let imported = importer.import(found.into_iter(), &mut loader).unwrap();
     assert_eq!(imported.problems.len(), 2, "{:?}", imported.problems);
     loader.finish().unwrap();
     drop(loader);

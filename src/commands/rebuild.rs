@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::database::{self, SCHEMA_VERSION, Wait, statements as sql};
 use crate::error::{Error, Problem, Result};
 use crate::failures::Failures;
-use crate::import::{Commits, Input, import};
+use crate::import::{Commits, Importer, Input};
 use crate::load::{Counts, FileVersion, Loader};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
@@ -92,17 +92,14 @@ fn fill(
 ) -> Result<(Counts, Vec<Problem>)> {
     let mut loader = Loader::rebuild(connection)?;
     let progress = Progress::bytes("reading", archived_bytes(connection)?, is_quiet);
-    let pipeline = Pipeline::new(None);
-    let stop = Stop::default();
-    load_archive(
-        &mut loader,
-        connection,
-        path,
-        &pipeline,
-        &progress,
-        &stop,
+    let importer = Importer {
+        pipeline: &Pipeline::new(None),
+        commits: Commits::ByCaller,
+        progress: &progress,
+        stop: &Stop::default(),
         failures,
-    )?;
+    };
+    load_archive(&mut loader, connection, path, &importer)?;
     progress.step("indexing");
     loader.finish()?;
     progress.finish();
@@ -120,10 +117,7 @@ pub fn load_archive(
     loader: &mut Loader<Statements<'_>>,
     connection: &Connection,
     path: &Path,
-    pipeline: &Pipeline,
-    progress: &Progress,
-    stop: &Stop,
-    failures: &Failures,
+    importer: &Importer<'_>,
 ) -> Result<()> {
     let reader = Arc::new(Mutex::new(database::open_older_read_only(path)?));
     let files = archived_files(connection)?.into_iter();
@@ -138,16 +132,8 @@ pub fn load_archive(
         chunks: Vec::new(),
         settled: None,
     });
-    let imported = import(
-        inputs,
-        loader,
-        pipeline,
-        Commits::ByCaller,
-        progress,
-        stop,
-        failures,
-    )?;
-    stop.check()?;
+    let imported = importer.import(inputs, loader)?;
+    importer.stop.check()?;
     if let Some(problem) = imported.problems.first() {
         // Nothing is committed, so the tables are unchanged.
         let message = format!("the archive cannot be read, so nothing was changed: {problem}");

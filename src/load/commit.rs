@@ -53,6 +53,10 @@ impl<'c> Loader<Statements<'c>> {
         Ok(loader)
     }
 
+    pub fn connection(&self) -> &'c Connection {
+        self.store.connection
+    }
+
     fn unread(connection: &'c Connection) -> Result<Self> {
         let store = Statements::new(connection)?;
         Ok(Loader::with(store, HashMap::default()))

@@ -4,6 +4,7 @@ use crate::cli::{Global, SyncArguments};
 use crate::database::DEMO_HOME;
 use crate::discover::{self, Discovery};
 use crate::error::{Error, Result};
+use crate::machine::Machine;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -35,6 +36,15 @@ pub fn roots(global: &Global, arguments: &SyncArguments) -> Result<Vec<PathBuf>>
     };
     roots.iter().try_for_each(|root| discover::expect(root))?;
     Ok(roots)
+}
+
+/// The machine whose homes are synced.
+pub fn machine(global: &Global, arguments: &SyncArguments) -> Machine {
+    match (&arguments.machine, global.demo) {
+        (Some(name), _) => Machine::with_name(name),
+        (None, true) => Machine::named("demo"),
+        (None, false) => Machine::this_with_id(),
+    }
 }
 
 /// Discovers the files of the homes.

@@ -1,12 +1,12 @@
 //! The database that a sync writes.
 
 use super::rebuild;
-use crate::database::{self, SCHEMA_VERSION};
+use crate::database::{self, SCHEMA_VERSION, statements as sql};
 use crate::error::{Error, Problem, Result};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use tempfile::TempPath;
 
 /// The database to write: an existing one, or a new one that is built under another name and renamed when it is complete.
@@ -68,6 +68,24 @@ impl Target {
         })
     }
 
+    /// The demo and real history must not be in one database.
+    pub fn refuse_mixture(&self, is_demo: bool) -> Result<()> {
+        let (sources, demos): (i64, i64) =
+            self.connection
+                .query_row(sql::COUNT_SOURCES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        match (is_demo, sources - demos, demos) {
+            (true, 1.., _) => Err(Error::Usage(
+                "this database holds real history; name another file for the demo: --demo --db demo.db"
+                    .to_string(),
+            )),
+            (false, _, 1..) => Err(Error::Usage(
+                "this database holds the demo; name another file for your history with --db FILE, or leave out --db"
+                    .to_string(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     pub fn close(self) -> Result<Option<Problem>> {
         let Some(building) = self.building else {
             return Ok(database::close(self.connection, &self.path));
@@ -83,4 +101,11 @@ impl Target {
         database::sync_folder(&self.path)?;
         Ok(None)
     }
+}
+
+/// Flushes the pages of a new database to disk. Without another thread, [`Target::close`] does it.
+pub fn write_in_background(building: &Path) -> Option<JoinHandle<Result<()>>> {
+    let building = building.to_path_buf();
+    let write = move || database::sync_file(&building);
+    Builder::new().spawn(write).ok()
 }
