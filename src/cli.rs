@@ -1,6 +1,7 @@
 //! The command line: every option and its help.
 
 use crate::format::Format;
+use crate::service::{Interval, Scheduler};
 use crate::terminal::{self, Color};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -109,6 +110,17 @@ pub enum Command {
   cc-etl hook install"
     )]
     Hook(HookCommand),
+    /// Let the operating system start a sync every few minutes
+    ///
+    /// With a timer of systemd, a launch agent of macOS, a line in the crontab, or a task of Windows.
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  cc-etl service install --dry-run
+  cc-etl service install --every 1h
+  cc-etl service install --using launchd --dry-run    what another system would get"
+    )]
+    Service(ServiceCommand),
     /// Write files back from the archive, byte for byte
     Restore(RestoreArguments),
     /// Copy the database, also during a sync
@@ -280,6 +292,36 @@ pub struct HookArguments {
     /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
     #[arg(long, value_name = "DIR")]
     pub config_dir: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Start a sync every few minutes, or change how often; prints what it writes
+    Install(ServiceInstall),
+    /// Remove what install added, and nothing else
+    Remove {
+        /// Print what would be removed, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Say what is installed, and whether it runs
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub struct ServiceInstall {
+    /// Time between two syncs, in minutes or hours: 15m, 2h, at most 1d
+    #[arg(long, value_name = "TIME", default_value = "15m")]
+    pub every: Interval,
+    /// Scheduler to use; default: that of this system, and cron where a user has no systemd
+    #[arg(long, value_enum, value_name = "SCHEDULER")]
+    pub using: Option<Scheduler>,
+    /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR as it is now, else those that exist at each sync
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
+    /// Print what would be written, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]

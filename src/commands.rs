@@ -19,6 +19,7 @@ pub mod report;
 pub mod restore;
 pub mod schema;
 pub mod search;
+pub mod service;
 pub mod show;
 pub mod sql;
 pub mod status;

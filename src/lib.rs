@@ -73,6 +73,7 @@ pub mod record;
 mod report;
 pub mod rows;
 pub mod schema_page;
+mod service;
 mod session;
 mod settings;
 mod sql_error;

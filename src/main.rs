@@ -28,12 +28,18 @@ fn run(cli: Cli) -> Result<()> {
         let message = "give --json after the command";
         return Err(Error::Usage(message.to_string()));
     }
-    if global.demo && !matches!(command, Command::Sync(_) | Command::Hook(_)) {
+    if global.demo
+        && !matches!(
+            command,
+            Command::Sync(_) | Command::Hook(_) | Command::Service(_)
+        )
+    {
         commands::sync::create_demo(&global)?;
     }
     match command {
         Command::Sync(arguments) => commands::sync::run(&global, &arguments),
         Command::Hook(command) => commands::hook::run(&global, &command),
+        Command::Service(command) => commands::service::run(&global, &command),
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
         Command::Backup(arguments) => commands::backup::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),

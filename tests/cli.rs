@@ -970,3 +970,201 @@ fn a_settings_file_that_is_a_link_is_written_through() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("read-only"));
 }
+
+/// The program with programs of the system that only note what they are asked. The crontab is a file.
+#[cfg(target_os = "linux")]
+fn with_schedulers(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = sandbox.path("bin");
+    fs::create_dir_all(&folder).unwrap();
+    let note = "#!/bin/sh\necho \"${0##*/} $*\" >> \"$CALLS\"\n";
+    let crontab = r#"case $1 in
+        -l) cat "$CRONTAB" 2> /dev/null || { echo "no crontab for me" >&2; exit 1; };;
+        -r) rm "$CRONTAB";;
+        -) cat > "$CRONTAB";;
+        esac"#;
+    let systemctl = "case $* in *ActiveState) echo active;; *Result) echo success;; esac";
+    let schtasks = r#"case $1 in
+        /Create) cp "$5" "$TASK";;
+        /Query) iconv -f UTF-16 -t UTF-8 "$TASK" 2> /dev/null || exit 1;;
+        /Delete) rm "$TASK";;
+        esac"#;
+    for (name, script) in [
+        ("crontab", crontab),
+        ("systemctl", systemctl),
+        ("launchctl", ""),
+        ("schtasks", schtasks),
+    ] {
+        let file = folder.join(name);
+        fs::write(&file, format!("{note}{script}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = std::env::var_os("PATH").unwrap();
+    let folders = [folder].into_iter().chain(std::env::split_paths(&path));
+    let mut command = sandbox.command(arguments);
+    command
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .env("CALLS", sandbox.path("calls"))
+        .env("CRONTAB", sandbox.path("crontab"))
+        .env("TASK", sandbox.path("task.xml"))
+        .env_remove("XDG_CONFIG_HOME")
+        .env("XDG_DATA_HOME", sandbox.path("data $HOME% <&>"));
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_scheduler_runs_the_sync_and_gives_back_what_was_there() {
+    let sandbox = two_sessions();
+    let database = sandbox.path("50% of $HOME 'x' & <y>.db");
+    let home = sandbox.home();
+    let run = |arguments: &[&str]| {
+        let mut all = vec!["service"];
+        all.extend(arguments);
+        let mut command = with_schedulers(&sandbox, &all);
+        let output = command.env("CC_ETL_DB", &database).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let files = |folder: &str| {
+        let entries = fs::read_dir(sandbox.path("nobody").join(folder));
+        entries.map_or(0, Iterator::count)
+    };
+    let before = "# mine\n*/5 * * * * true";
+    fs::write(sandbox.path("crontab"), before).unwrap();
+    let source = home.to_str().unwrap();
+    for (name, folder) in [
+        ("systemd", ".config/systemd/user"),
+        ("cron", ""),
+        ("launchd", "Library/LaunchAgents"),
+        ("windows", ""),
+    ] {
+        let install = ["install", "--using", name, "--source", source];
+        let dry_run = run(&[&install[..], &["--dry-run"]].concat());
+        assert!(dry_run.contains("--in-background"), "{dry_run}");
+        assert!(
+            run(&install).starts_with(&dry_run),
+            "what is written is shown"
+        );
+        let again = run(&install);
+        assert!(name == "windows" || again.lines().count() == 1, "{again}");
+        let status = run(&["status"]);
+        assert_eq!(
+            status.matches("cc-etl-sync").count().min(1),
+            usize::from(name != "cron")
+        );
+        assert!(name != "systemd" || status.contains("active; its last result is success"));
+        let doctor = with_schedulers(&sandbox, &["doctor"])
+            .env("CC_ETL_DB", &database)
+            .output();
+        let doctor = text(&doctor.unwrap().stdout);
+        assert_eq!(
+            doctor.matches("a sync is started by a ").count(),
+            1,
+            "{doctor}"
+        );
+        // It took the place of the one before.
+        assert_eq!(
+            files(".config/systemd/user"),
+            if name == "systemd" { 2 } else { 0 }
+        );
+        assert_eq!(
+            files("Library/LaunchAgents"),
+            usize::from(name == "launchd")
+        );
+        assert!(folder.is_empty() || files(folder) > 0);
+        let crontab = fs::read_to_string(sandbox.path("crontab")).unwrap();
+        assert_eq!(crontab == before, name != "cron", "{crontab}");
+        if name == "cron" {
+            // Cron takes the backslash before a percent sign away, and passes the rest to a shell.
+            let line = crontab.lines().last().unwrap();
+            let command = line.splitn(6, ' ').last().unwrap().replace("\\%", "%");
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.args(["-c", &command]).env_clear().output().unwrap();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            assert!(database.is_file() && sandbox.path("data $HOME% <&>").is_dir());
+        }
+    }
+    run(&["remove"]);
+    assert_eq!(fs::read_to_string(sandbox.path("crontab")).unwrap(), before);
+    assert!(!sandbox.path("task.xml").exists());
+    assert_eq!(run(&["status"]), "not installed\n");
+    assert_eq!(run(&["remove"]), "not installed\n");
+    let calls = fs::read_to_string(sandbox.path("calls")).unwrap();
+    for call in [
+        "systemctl --user restart cc-etl-sync.timer\n",
+        "systemctl --user disable --now cc-etl-sync.timer\n",
+        "launchctl bootstrap gui/",
+        "launchctl bootout gui/",
+        "schtasks /Delete /TN cc-etl-sync /F\n",
+    ] {
+        assert!(calls.contains(call), "{call} is not in\n{calls}");
+    }
+    // The name of somebody else's file.
+    let plist = sandbox.path("nobody/Library/LaunchAgents/cc-etl-sync.plist");
+    fs::write(&plist, "<plist/>").unwrap();
+    let refused = with_schedulers(&sandbox, &["service", "remove"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(plist.is_file());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn parsers_of_other_systems_read_the_texts_of_a_service() {
+    let sandbox = two_sessions();
+    let path = |name: &str| sandbox.path(name).display().to_string();
+    let database = path("50% \"of\" $HOME 'x' & <y>.db");
+    let run = |using: &str| {
+        let arguments = ["service", "install", "--using", using, "--quiet"];
+        let mut command = with_schedulers(&sandbox, &arguments);
+        let output = command.env("CC_ETL_DB", &database).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    let python = |script: &str, file: &str| {
+        let mut python = std::process::Command::new("python3");
+        let output = python.args(["-c", script, &path(file)]).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    run("launchd");
+    let words = python(
+        "import plistlib, sys; job = plistlib.load(open(sys.argv[1], 'rb')); \
+         print(*job['ProgramArguments'], job['StartInterval'], *job['EnvironmentVariables'].values(), sep='\\n')",
+        "nobody/Library/LaunchAgents/cc-etl-sync.plist",
+    );
+    let data = path("data $HOME% <&>");
+    let program = env!("CARGO_BIN_EXE_cc-etl");
+    let expected = [
+        program,
+        "sync",
+        "--in-background",
+        "--quiet",
+        "--db",
+        &database,
+        "900",
+        &data,
+    ];
+    assert_eq!(words.lines().collect::<Vec<_>>(), expected);
+    run("windows");
+    let words = python(
+        "import sys, xml.etree.ElementTree as xml; task = xml.parse(sys.argv[1]).getroot(); \
+         print(*(task.find('.//{*}' + name).text for name in ('Interval', 'Command', 'Arguments')), sep='\\n')",
+        "task.xml",
+    );
+    let quoted = database.replace('"', "\\\"");
+    let arguments = format!("--headless {program} sync --in-background --quiet --db \"{quoted}\"");
+    let expected = ["PT15M", r"%SystemRoot%\System32\conhost.exe", &arguments];
+    assert_eq!(words.lines().collect::<Vec<_>>(), expected);
+    run("systemd");
+    let mut verify = std::process::Command::new("systemd-analyze");
+    let units = path("nobody/.config/systemd/user/cc-etl-sync.timer");
+    verify
+        .args(["verify", "--user", &units])
+        .env("XDG_RUNTIME_DIR", sandbox.path("bin"));
+    if let Ok(output) = verify.output() {
+        assert_eq!(text(&output.stderr), "");
+        assert!(output.status.success());
+    }
+}

@@ -1,7 +1,7 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
 use super::sync::background;
-use super::{database_path, print, status};
+use super::{database_path, hook, print, service, status};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
@@ -20,7 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
-    let findings = examine(&path)?;
+    let mut findings = examine(&path)?;
+    inspect_starts(&path, &mut findings);
     match arguments.json {
         true => print(&sanitize_json(&findings.json().to_string()))?,
         false => findings.print(Emphasis::new(global.color))?,
@@ -395,6 +396,20 @@ fn inspect_files(path: &Path, findings: &mut Findings) {
             ),
         }
     }
+}
+
+/// What starts a sync of this database.
+fn inspect_starts(path: &Path, findings: &mut Findings) {
+    let hooks = hook::homes_of(path).into_iter();
+    let hooks = hooks.map(|home| format!("hooks in {}", home.display()));
+    let services = service::schedulers_of(path).into_iter();
+    let starts: Vec<String> = hooks
+        .chain(services.map(|name| format!("a {name}")))
+        .collect();
+    findings.note(&match starts.is_empty() {
+        true => "nothing starts a sync by itself; cc-etl hook install or cc-etl service install changes that".to_string(),
+        false => format!("a sync is started by {}", starts.join(", ")),
+    });
 }
 
 #[cfg(test)]

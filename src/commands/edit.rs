@@ -95,7 +95,7 @@ fn target_of(file: &Path) -> io::Result<PathBuf> {
 }
 
 /// Replaces a file in one step: a reader finds the old text or the new one.
-fn write(file: &Path, text: &str) -> io::Result<()> {
+pub fn write(file: &Path, text: &str) -> io::Result<()> {
     let target = target_of(file)?;
     let permissions = match fs::metadata(&target) {
         Ok(data) if data.permissions().readonly() => {

@@ -6,6 +6,7 @@ use super::{database_path, print, warn};
 use crate::cli::{Global, HookArguments, HookCommand, HookEdit};
 use crate::discover;
 use crate::error::{Error, Result};
+use crate::service::shell_word;
 use crate::settings::{self, EVENTS};
 use crate::terminal::sanitize;
 use std::fs;
@@ -50,8 +51,29 @@ fn is_ours(command: &str) -> bool {
     command.contains("cc-etl") && command.contains(" sync --detach")
 }
 
+/// The homes whose hooks sync this database.
+pub fn homes_of(database: &Path) -> Vec<PathBuf> {
+    let database = std::path::absolute(database).unwrap_or_default();
+    let named = quoted(&database).unwrap_or_default();
+    let default = super::data_folder().map(|folder| folder.join("cc-etl.db"));
+    let is_default = default.is_some_and(|path| path == database);
+    let syncs_it = |command: &String| match command.split_once(" --db ") {
+        Some((_, path)) => path == named,
+        None => is_default,
+    };
+    let mut homes = discover::default_homes().unwrap_or_default();
+    homes.retain(|home| {
+        let text = read(&home.join("settings.json")).ok().flatten();
+        let text = text.filter(|text| !settings::are_hooks_disabled(text));
+        let commands = text.and_then(|text| settings::commands(&text, EVENTS[0]).ok());
+        let mut commands = commands.unwrap_or_default().into_iter();
+        commands.any(|command| is_ours(&command) && syncs_it(&command))
+    });
+    homes
+}
+
 /// The path of this program. A package manager links its newest version into a folder of PATH: that path stays valid.
-fn installed_program() -> Result<PathBuf> {
+pub fn installed_program() -> Result<PathBuf> {
     let program = std::env::current_exe().map_err(Error::io("cc-etl"))?;
     let real = fs::canonicalize(&program).unwrap_or(program.clone());
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -73,11 +95,7 @@ fn quoted(path: &Path) -> Result<String> {
         true => path.replace('\\', "/"),
         false => path.to_string(),
     };
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
-    Ok(match path.chars().all(is_plain) {
-        true => path,
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    })
+    Ok(shell_word(&path))
 }
 
 /// The settings of the given homes, else of those that Claude Code uses by default.
