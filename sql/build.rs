@@ -12,6 +12,7 @@ fn main() {
         ("sql/views", "VIEWS"),
         ("sql/derive", "DERIVE"),
         ("sql/checks", "CHECKS"),
+        ("sql/export", "EXPORT"),
         ("queries", "QUERIES"),
     ] {
         embed(&root, folder, name, "include_str!", "&str", &mut code);

@@ -1,5 +1,6 @@
 //! The command line: every option and its help.
 
+use crate::export::profile::Detail;
 use crate::format::Format;
 use crate::service::{Interval, Scheduler};
 use crate::terminal::{self, Color};
@@ -125,6 +126,13 @@ pub enum Command {
     Restore(RestoreArguments),
     /// Copy the database, also during a sync
     Backup(BackupArguments),
+    /// Write facts and dimensions for other engines: DuckDB, ClickHouse, Spark, data lakes
+    ///
+    /// The folder has typed Parquet files by month and machine, with costs and classes already computed, and a manifest per
+    /// machine. Exporting again replaces only the files that differ. Several machines may export to one folder.
+    #[command(after_help = "Example:
+  cc-etl export --format parquet --out metrics")]
+    Export(ExportArguments),
     /// Rebuild all tables from the archive
     Rebuild,
     /// Verify the database
@@ -345,6 +353,31 @@ pub struct BackupArguments {
     /// Replace the file if it exists
     #[arg(long)]
     pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// Output format
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Folder to write to
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// How much to show
+    #[arg(long, value_enum, default_value_t = Detail::Metrics)]
+    pub profile: Detail,
+    /// Do not hash the names of projects, branches, machines, agent types, skills and commands
+    #[arg(long)]
+    pub names: bool,
+    /// Key of the hashes, which a team shares; created if it is missing. Default: export-key in the folder of the default database
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A folder of Parquet files
+    Parquet,
 }
 
 #[derive(Debug, Args)]

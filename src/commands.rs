@@ -8,6 +8,7 @@ pub mod config;
 pub mod datasette;
 pub mod doctor;
 mod edit;
+pub mod export;
 pub mod hook;
 pub mod mcp;
 pub mod overview;

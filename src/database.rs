@@ -64,6 +64,9 @@ pub const QUERIES: &[(&str, &str)] = embedded::QUERIES;
 /// Statements that return a row for each problem, by name.
 pub const CHECKS: &[(&str, &str)] = embedded::CHECKS;
 
+/// The data sets of `cc-etl export`, by name.
+pub(crate) const EXPORT: &[(&str, &str)] = embedded::EXPORT;
+
 /// The files of the demo home, by path.
 pub const DEMO_HOME: &[(&str, &[u8])] = embedded::DEMO_HOME;
 

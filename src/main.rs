@@ -42,6 +42,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Service(command) => commands::service::run(&global, &command),
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
         Command::Backup(arguments) => commands::backup::run(&global, &arguments),
+        Command::Export(arguments) => commands::export::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),
         Command::Check(arguments) => commands::check::run(&global, &arguments),
         Command::Status(arguments) => commands::status::run(&global, &arguments),

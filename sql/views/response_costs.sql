@@ -165,7 +165,9 @@ totals as (
 select
     totals.api_response_id,
     totals.api_message_id,
+    totals.id_scope, -- '' if the id is unique
     totals.kind,
+    totals.request_id,
     totals.message_id,
     totals.session_id,
     totals.agent_run_id,

@@ -1,0 +1,226 @@
+//! What an export may show.
+
+use super::data_set::Kind;
+use crate::database;
+use crate::error::{Error, Result};
+use clap::ValueEnum;
+use std::borrow::Cow;
+use std::collections::hash_map::RandomState;
+use std::fs::{self, OpenOptions};
+use std::hash::BuildHasher;
+use std::io::Write;
+use std::path::Path;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Detail {
+    /// No text, commands or paths; names are hashed
+    Metrics,
+    /// Everything
+    Full,
+}
+
+impl Detail {
+    pub fn name(self) -> &'static str {
+        match self {
+            Detail::Metrics => "metrics",
+            Detail::Full => "full",
+        }
+    }
+}
+
+/// How much detail an export has.
+pub struct Profile {
+    pub detail: Detail,
+    /// Hashes what the profile hides. `None` for a profile that shows everything.
+    key: Option<Key>,
+    /// Names that people gave are not hashed.
+    pub has_names: bool,
+}
+
+/// The key of the hashes. Who has it can find out whether a hash is that of a given name.
+pub struct Key([u8; 32]);
+
+impl Profile {
+    pub fn metrics(key: Key, has_names: bool) -> Profile {
+        Profile {
+            detail: Detail::Metrics,
+            key: Some(key),
+            has_names,
+        }
+    }
+
+    pub fn full() -> Profile {
+        Profile {
+            detail: Detail::Full,
+            key: None,
+            has_names: true,
+        }
+    }
+
+    /// Whether it has the columns of a kind.
+    pub fn shows(&self, kind: Kind) -> bool {
+        kind != Kind::Content || self.key.is_none()
+    }
+
+    /// A string as the profile shows it.
+    pub fn show<'t>(&self, kind: Kind, text: &'t str) -> Cow<'t, str> {
+        let Some(key) = &self.key else {
+            return Cow::Borrowed(text);
+        };
+        let is_shown = match kind {
+            Kind::Id => is_id(text),
+            Kind::Word => is_word(text),
+            Kind::Name => self.has_names || text.is_empty(),
+            _ => text.is_empty(),
+        };
+        match is_shown {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(key.hash(text)),
+        }
+    }
+
+    /// Identifies the key without revealing it.
+    pub fn key_id(&self) -> Option<String> {
+        self.key.as_ref().map(|key| key.hash("cc-etl key id"))
+    }
+}
+
+impl Key {
+    /// Reads a key, and creates it if the file is missing. Returns whether it was created.
+    pub fn read_or_create(file: &Path) -> Result<(Key, bool)> {
+        match fs::read_to_string(file) {
+            Ok(text) => match blake3::Hash::from_hex(text.trim()) {
+                Ok(key) => Ok((Key(*key.as_bytes()), false)),
+                Err(_) => Err(Error::Usage(format!(
+                    "{} is not a key of cc-etl: it needs 64 hexadecimal digits; name another file with --key",
+                    file.display()
+                ))),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let key = random();
+                let folder = database::folder_of(file);
+                database::create_private_folder(folder).map_err(Error::io(folder))?;
+                let mut options = OpenOptions::new();
+                let options = options.write(true).create_new(true);
+                let mut new = database::open_private(file, options).map_err(Error::io(file))?;
+                let text = format!("{}\n", blake3::Hash::from_bytes(key).to_hex());
+                let written = new.write_all(text.as_bytes()).and_then(|()| new.sync_all());
+                written.map_err(Error::io(file))?;
+                Ok((Key(key), true))
+            }
+            Err(error) => Err(Error::Io(file.to_path_buf(), error)),
+        }
+    }
+
+    fn hash(&self, text: &str) -> String {
+        const DIGITS: usize = 16;
+        let hash = blake3::keyed_hash(&self.0, text.as_bytes());
+        hash.to_hex()[..DIGITS].to_string()
+    }
+}
+
+/// The standard library takes its keys from the system's random numbers.
+fn random() -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for _ in 0..4 {
+        let random = RandomState::new();
+        for number in 0..4 {
+            hasher.update(&random.hash_one(number).to_le_bytes());
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// Whether a string has the form of an id that a program made up. A teammate's id is its name.
+fn is_id(text: &str) -> bool {
+    let is_of_id = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:#".contains(&byte);
+    text.is_empty()
+        || (text.len() <= 128
+            && text.bytes().all(is_of_id)
+            && text.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a string has the form of a word of a vocabulary or of the name of a model or tool. Paths, and the ids of accounts in the
+/// name of a cloud's resource, have not.
+fn is_word(text: &str) -> bool {
+    let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:@[]<>/".contains(&byte);
+    text.len() <= 100
+        && text.bytes().all(is_of_word)
+        && !text.starts_with(['/', '.'])
+        && text.bytes().filter(|byte| *byte == b'/').count() <= 2
+        && text.bytes().filter(|byte| *byte == b':').count() <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_created_once_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("team/key");
+        let (key, is_new) = Key::read_or_create(&file).unwrap();
+        assert!(is_new);
+        let (again, is_new) = Key::read_or_create(&file).unwrap();
+        assert!(!is_new);
+        assert_eq!(key.hash("tea-shop"), again.hash("tea-shop"));
+        assert_ne!(key.hash("tea-shop"), key.hash("tea-shop2"));
+        let (other, _) = Key::read_or_create(&folder.path().join("other")).unwrap();
+        assert_ne!(key.hash("tea-shop"), other.hash("tea-shop"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        fs::write(&file, "no key").unwrap();
+        assert!(Key::read_or_create(&file).is_err());
+    }
+
+    #[test]
+    fn metrics_show_only_ids_and_words_that_look_like_some() {
+        let profile = Profile::metrics(Key([1; 32]), false);
+        let shows = |kind, text: &str| profile.show(kind, text) == text;
+        for id in [
+            "5e550013-0000-4000-8000-000000000001",
+            "toolu_01AbC",
+            "inline-5e550013",
+            "req_011C#2",
+            "",
+        ] {
+            assert!(shows(Kind::Id, id), "{id}");
+        }
+        for id in [
+            "researcher@team",
+            "fix the login",
+            "secrets",
+            "a/b1",
+            "ключ1",
+        ] {
+            assert!(!shows(Kind::Id, id), "{id}");
+        }
+        for word in [
+            "claude-opus-5",
+            "us.anthropic.claude-opus-5-v1:0",
+            "mcp__jira__get_issue",
+            "<synthetic>",
+            "openrouter/anthropic/claude-opus-4.6",
+            "claude-opus-5[1m]",
+        ] {
+            assert!(shows(Kind::Word, word), "{word}");
+        }
+        for word in [
+            "/home/a/secret",
+            "fix the login",
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/x",
+            "projects/acme/locations/global/models/x",
+        ] {
+            assert!(!shows(Kind::Word, word), "{word}");
+        }
+        assert!(!shows(Kind::Name, "tea-shop"));
+        assert!(!shows(Kind::Path, "-home-a"));
+        let profile = Profile::metrics(Key([1; 32]), true);
+        assert_eq!(profile.show(Kind::Name, "tea-shop"), "tea-shop");
+        assert_ne!(profile.show(Kind::Path, "-home-a"), "-home-a");
+    }
+}

@@ -1,0 +1,415 @@
+//! `cc-etl export`, read back.
+
+#![cfg(unix)] // it compares inodes
+
+mod sandbox;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, RowAccessor};
+use sandbox::{Sandbox, corpus, query, records};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/home");
+
+fn with_demo() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--source", DEMO, "--machine", "laptop"]);
+    sandbox
+}
+
+/// Exports to a folder of the sandbox, and returns it.
+fn export(sandbox: &Sandbox, name: &str, arguments: &[&str]) -> PathBuf {
+    let out = sandbox.path(name);
+    let folder = out.to_str().unwrap();
+    let mut all = vec!["export", "--format", "parquet", "--out", folder];
+    all.extend(arguments);
+    sandbox.ok(&all);
+    out
+}
+
+/// The files of a folder by path, with their content and inode.
+fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, u64)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(place) = folders.pop() {
+        for entry in fs::read_dir(place).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_string();
+                let inode = path.metadata().unwrap().ino();
+                found.insert(name, (fs::read(path).unwrap(), inode));
+            }
+        }
+    }
+    found
+}
+
+/// The same, without the inodes.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let without_inode = |(name, (bytes, _))| (name, bytes);
+    files(folder).into_iter().map(without_inode).collect()
+}
+
+/// The rows of a data set.
+fn rows(out: &Path, set: &str) -> Vec<parquet::record::Row> {
+    let folder = out.join("v1").join(set);
+    let mut rows = Vec::new();
+    for name in files(&folder).keys() {
+        let file = fs::File::open(folder.join(name)).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        rows.extend(reader.get_row_iter(None).unwrap().map(Result::unwrap));
+    }
+    rows
+}
+
+fn sum(rows: &[parquet::record::Row], column: &str) -> f64 {
+    let number = |row: &parquet::record::Row| match row
+        .get_column_iter()
+        .find(|(name, _)| *name == column)
+    {
+        Some((_, Field::Double(number))) => *number,
+        Some((_, Field::Long(number))) => *number as f64,
+        Some((_, Field::Null)) => 0.0,
+        other => panic!("{column}: {other:?}"),
+    };
+    rows.iter().map(number).sum()
+}
+
+#[test]
+fn the_figures_are_those_of_the_views() {
+    let sandbox = with_demo();
+    let out = export(&sandbox, "out", &["--profile", "full"]);
+    let connection = sandbox.connection();
+    for (set, column, view) in [
+        ("fact_response", "cost_usd", "response_costs"),
+        ("fact_response", "total_tokens", "response_costs"),
+        ("fact_tool_call", "duration_ms", "tool_calls"),
+        ("fact_turn", "cost_usd", "turns"),
+        ("fact_turn", "tool_call_count", "turns"),
+        ("fact_file_change", "lines_added", "file_changes"),
+        ("dim_session", "message_count", "session_overview"),
+        ("fact_feedback", "text_length", "bi_feedback"),
+    ] {
+        let exported = rows(&out, set);
+        let sql = format!("select sum({column}) from {view}");
+        let expected: f64 = query(&connection, &sql)[0].parse().unwrap();
+        let found = sum(&exported, column);
+        assert!(
+            (expected - found).abs() < 1e-9 * expected,
+            "{set}.{column}: {found}, not {expected}"
+        );
+    }
+    for (set, view) in [
+        ("fact_response", "response_costs"),
+        ("fact_tool_call", "tool_calls"),
+        ("fact_feedback", "feedback"),
+        ("fact_prompt", "prompts"),
+        ("fact_turn", "turns"),
+        ("fact_message", "messages"),
+        ("fact_file_change", "file_changes"),
+        ("dim_session", "sessions"),
+        ("dim_agent", "agents"),
+        ("dim_price", "model_prices"),
+    ] {
+        let sql = format!("select count(*) from {view}");
+        assert_eq!(
+            rows(&out, set).len().to_string(),
+            query(&connection, &sql)[0],
+            "{set}"
+        );
+    }
+}
+
+#[test]
+fn equal_rows_give_equal_bytes_and_nothing_new_writes_nothing() {
+    let (one, other) = (with_demo(), Sandbox::with_statements());
+    other.ok(&[
+        "sync",
+        "--source",
+        DEMO,
+        "--machine",
+        "laptop",
+        "--threads",
+        "1",
+    ]);
+    for profile in ["metrics", "full"] {
+        let key = one.path("key");
+        let arguments = ["--profile", profile, "--key", key.to_str().unwrap()];
+        let first = export(&one, profile, &arguments);
+        let second = export(&other, profile, &arguments);
+        assert!(contents(&first) == contents(&second), "{profile}");
+        let before = files(&first);
+        assert!(before.len() > 20);
+        export(&one, profile, &arguments);
+        // The same files, not equal ones.
+        assert!(files(&first) == before, "{profile}");
+    }
+}
+
+#[test]
+fn only_the_files_of_touched_months_are_written_again() {
+    let lines = |month: u8, count: usize| -> String {
+        let line = |number: usize| {
+            let uuid = format!("{month:08}-0000-4000-8000-{number:012}");
+            let time = format!("2026-{month:02}-03T10:{:02}:00.000Z", number % 60);
+            let given = serde_json::json!({ "timestamp": time, "sessionId": format!("5e550013-0000-4000-8000-0000000000{month:02}") });
+            format!("{}\n", records::user(&uuid, "hello", given))
+        };
+        (0..count).map(line).collect()
+    };
+    let sandbox = Sandbox::new();
+    let path = |month: u8| records::file(&format!("5e550013-0000-4000-8000-0000000000{month:02}"));
+    for month in 1..=6 {
+        sandbox.write(&path(month), lines(month, 3));
+    }
+    let undated = records::user(
+        "00000099-0000-4000-8000-000000000000",
+        "hello",
+        serde_json::json!({ "timestamp": null }),
+    );
+    sandbox.write(
+        &records::file("5e550013-0000-4000-8000-000000000099"),
+        format!("{undated}\n"),
+    );
+    let sync = || sandbox.sync_with(&["--machine", "laptop"]);
+    sync();
+    let key = sandbox.path("key");
+    let arguments = ["--key", key.to_str().unwrap()];
+    let before = files(&export(&sandbox, "out", &arguments));
+    assert!(before.keys().any(|name| name.contains("month=0000-00")));
+    sandbox.write(&path(5), lines(5, 103));
+    sync();
+    let after = files(&export(&sandbox, "out", &arguments));
+    let changed: BTreeSet<&str> = after
+        .iter()
+        .filter(|(name, file)| before.get(*name) != Some(file))
+        .map(|(name, _)| name.rsplit_once('/').unwrap().0)
+        .collect();
+    let expected = [
+        "v1", // the manifest
+        "v1/dim_session",
+        "v1/fact_feedback/month=2026-05",
+        "v1/fact_message/month=2026-05",
+        "v1/fact_prompt/month=2026-05",
+        "v1/fact_turn/month=2026-05",
+    ];
+    assert_eq!(changed, BTreeSet::from(expected));
+    // As an export from scratch.
+    let scratch = contents(&export(&sandbox, "scratch", &arguments));
+    assert!(scratch == contents(&sandbox.path("out")));
+}
+
+#[test]
+fn files_that_no_longer_belong_are_removed_and_those_of_others_stay() {
+    let sandbox = with_demo();
+    let out = export(&sandbox, "out", &["--profile", "full"]);
+    let before = contents(&out);
+    let stale = "v1/fact_turn/month=1999-12/laptop.parquet";
+    let other = "v1/fact_turn/month=1999-12/other.parquet";
+    fs::create_dir(out.join("v1/fact_turn/month=1999-12")).unwrap();
+    for path in [stale, other] {
+        fs::write(out.join(path), "stale").unwrap();
+    }
+    fs::create_dir(out.join("v1/.staging-killed")).unwrap();
+    fs::write(out.join("v1/.staging-killed/used"), "").unwrap();
+    let mut after = contents(&export(&sandbox, "out", &["--profile", "full"]));
+    assert!(after.remove(other).is_some());
+    assert!(after == before);
+}
+
+#[test]
+fn a_folder_has_one_profile_and_one_key() {
+    let sandbox = with_demo();
+    let out = export(&sandbox, "out", &[]);
+    let before = files(&out);
+    let folder = out.to_str().unwrap();
+    let key = sandbox.path("other-key");
+    for other in [
+        &["--profile", "full"][..],
+        &["--names"],
+        &["--key", key.to_str().unwrap()],
+    ] {
+        let mut arguments = vec!["export", "--format", "parquet", "--out", folder];
+        arguments.extend(other);
+        let output = sandbox.run(&arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(sandbox::text(&output.stderr).contains("export to another folder"));
+    }
+    assert!(files(&out) == before);
+}
+
+/// Every machine has its own files, and the facts of a session are in those of one machine.
+#[test]
+fn a_database_of_several_machines_has_files_for_each() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["sync", "--source", DEMO, "--machine", "laptop"]);
+    sandbox.write(
+        &records::file("5e550013-0000-4000-8000-000000000042"),
+        format!(
+            "{}\n",
+            records::user(
+                "00000042-0000-4000-8000-000000000000",
+                "hello",
+                serde_json::json!({ "sessionId": "5e550013-0000-4000-8000-000000000042" })
+            )
+        ),
+    );
+    sandbox.sync_with(&["--machine", "Desk top"]);
+    let out = export(&sandbox, "out", &["--profile", "full"]);
+    let manifests: Vec<String> = files(&out)
+        .into_keys()
+        .filter(|name| name.contains("manifest"))
+        .collect();
+    assert_eq!(manifests.len(), 2);
+    assert!(
+        manifests
+            .iter()
+            .any(|name| name.starts_with("v1/manifest-Desk-top-")),
+        "{manifests:?}"
+    );
+    let machines = |set: &str, session: &str| -> BTreeSet<String> {
+        let place = |row: &parquet::record::Row, name: &str| {
+            row.get_column_iter()
+                .position(|(column, _)| column == name)
+                .unwrap()
+        };
+        rows(&out, set)
+            .iter()
+            .filter(|row| {
+                row.get_string(place(row, "session_id"))
+                    .is_ok_and(|id| id == session)
+            })
+            .map(|row| row.get_string(place(row, "machine")).unwrap().clone())
+            .collect()
+    };
+    for set in ["fact_message", "fact_prompt", "dim_session"] {
+        let found = machines(set, "5e550013-0000-4000-8000-000000000042");
+        assert_eq!(found, BTreeSet::from(["Desk top".to_string()]), "{set}");
+    }
+}
+
+/// The kinds of the columns, as `sql/export` declares them.
+fn kinds(set: &str) -> BTreeMap<String, String> {
+    let path = format!("{}/sql/export/{set}.sql", env!("CARGO_MANIFEST_DIR"));
+    let sql = fs::read_to_string(path).unwrap();
+    let columns = sql
+        .lines()
+        .filter_map(|line| line.strip_prefix("--   ")?.split_once(' '));
+    columns
+        .map(|(name, kind)| (name.to_string(), kind.to_string()))
+        .collect()
+}
+
+/// Words of at least six letters.
+fn long_words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphabetic())
+        .filter(|word| word.chars().count() >= 6)
+        .map(str::to_lowercase)
+}
+
+#[test]
+fn metrics_contain_no_word_of_a_text_path_or_command() {
+    // The vocabulary that the program itself knows.
+    let mut vocabulary = BTreeSet::new();
+    let mut sources = vec![];
+    for folder in ["src/normalize", "src/record", "sql"] {
+        sources.extend(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)));
+    }
+    for (_, (bytes, _)) in &sources {
+        let text = String::from_utf8_lossy(bytes);
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+        vocabulary.extend(words.map(str::to_string));
+    }
+    let mut unknown = BTreeSet::new();
+    let mut homes = corpus();
+    homes.push(PathBuf::from(DEMO));
+    for home in homes {
+        let sandbox = Sandbox::new();
+        sandbox.ok(&[
+            "sync",
+            "--source",
+            home.to_str().unwrap(),
+            "--machine",
+            "laptopcomputer",
+        ]);
+        let out = export(&sandbox, "out", &[]);
+        let connection = sandbox.connection();
+        let texts = "
+            select text from content_blocks union all select prompt_text from messages
+            union all select command_arguments from messages union all select cwd from messages
+            union all select git_branch from messages
+            union all select input_json from tool_uses union all select command from tool_uses
+            union all select file_path from tool_uses union all select description from tool_uses
+            union all select content from tool_results union all select details_json from tool_results
+            union all select file_path from file_changes
+            union all select display from history_prompts union all select project_path from history_prompts
+            union all select title from sessions union all select first_prompt from sessions
+            union all select start_cwd from sessions
+            union all select description from agents
+            union all select path from projects union all select directory_name from projects
+            union all select root_path from sources union all select machine from sources
+            union all select path from files
+            union all select text from queue_entries union all select content from plans
+            union all select payload_json from events";
+        let mut said: BTreeSet<String> = BTreeSet::new();
+        for text in query(&connection, texts) {
+            said.extend(long_words(&text));
+        }
+        assert!(said.contains("laptopcomputer") && said.len() > 100);
+        let mut checked = 0;
+        for set in fs::read_dir(out.join("v1")).unwrap() {
+            let set = set.unwrap().file_name().into_string().unwrap();
+            if set.ends_with(".json") {
+                continue;
+            }
+            let kinds = kinds(&set);
+            for row in rows(&out, &set) {
+                for (column, field) in row.get_column_iter() {
+                    let Field::Str(value) = field else { continue };
+                    checked += 1;
+                    let is_known = match (column.as_str(), kinds[column].as_str()) {
+                        (
+                            "tool_name" | "mcp_server" | "model" | "priced_model" | "main_model",
+                            _,
+                        ) => true,
+                        // Identifiers of Claude Code's own vocabulary.
+                        ("subtype" | "permission_mode" | "stop_reason" | "machine_kind", _) => {
+                            value
+                                .bytes()
+                                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                        }
+                        (_, "word") => {
+                            vocabulary.contains(value)
+                                || !long_words(value).any(|word| said.contains(&word))
+                        }
+                        // An id is no word, though some of its letters may be.
+                        (_, "id") => {
+                            value.is_empty() || value.bytes().any(|byte| byte.is_ascii_digit())
+                        }
+                        _ => !long_words(value).any(|word| said.contains(&word)),
+                    };
+                    if !is_known {
+                        unknown.insert(format!("{set}.{column}: {value}"));
+                    }
+                }
+            }
+        }
+        assert!(checked > 1000);
+        let manifest = files(&out)
+            .into_iter()
+            .find(|(name, _)| name.contains("manifest"))
+            .unwrap();
+        assert!(!manifest.0.contains("laptop") && !sandbox::text(&manifest.1.0).contains("laptop"));
+    }
+    assert_eq!(unknown, BTreeSet::new());
+}
