@@ -5,7 +5,7 @@
 -- :limit number - rows to show; 20 without it
 with responses as (
     select
-        content_blocks.block_id, content_blocks.text, messages.sent_at, messages.session_id, messages.uuid,
+        content_blocks.block_id, content_blocks.position, content_blocks.text, messages.sent_at, messages.session_id, messages.uuid,
         projects.name as project
     from content_blocks
     join messages on messages.message_id = content_blocks.message_id
@@ -99,5 +99,5 @@ select
     responses.uuid
 from blocks
 join responses using (block_id)
-order by responses.sent_at desc, responses.uuid, responses.block_id, blocks.opened_at
+order by responses.sent_at desc, responses.uuid, responses.position, blocks.opened_at
 limit coalesce(nullif(:limit, ''), 20);

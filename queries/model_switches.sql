@@ -8,7 +8,7 @@ with responses as (
         *,
         lag(model) over (
             partition by session_id, agent_run_id
-            order by responded_at, api_message_id, model, context_tokens, api_response_id
+            order by responded_at, api_message_id, model, context_tokens
         ) as previous_model
     from response_costs
     where kind = 'message'

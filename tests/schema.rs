@@ -2,10 +2,12 @@
 
 mod sandbox;
 
-use cc_etl::database::{QUERIES, SCHEMA, VIEWS, schema};
+use cc_etl::database::{DEMO_HOME, QUERIES, SCHEMA, VIEWS, schema};
 use cc_etl::schema_page;
 use rusqlite::Connection;
-use sandbox::query;
+use sandbox::content::{content, differences, reverse_keys};
+use sandbox::{Sandbox, query};
+use serde_json::Value;
 
 fn empty_database() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
@@ -229,4 +231,185 @@ fn every_column_is_on_the_page() {
             "{table}.{column}"
         );
     }
+}
+
+/// A row with the same values gets the same place, wherever it came from. Integer keys follow the order of arrival.
+#[test]
+fn no_view_and_no_question_orders_by_an_integer_key() {
+    let keys = query(
+        &empty_database(),
+        "select c.name from sqlite_schema as m, pragma_table_info(m.name) as c where m.type = 'table' and m.name not like 'search%' and c.pk > 0 and c.type = 'INTEGER'",
+    );
+    let is_key = |word: &str| {
+        keys.iter().any(|key| {
+            let role = word.strip_suffix(key.as_str());
+            role.is_some_and(|role| role.is_empty() || role.ends_with('_'))
+        })
+    };
+    let mut found = Vec::new();
+    for (name, sql) in VIEWS.iter().chain(QUERIES) {
+        for order in orders(sql) {
+            let words =
+                order.split(|character: char| !character.is_alphanumeric() && character != '_');
+            // An id of the source, a text, ends like an integer key.
+            if words.filter(|word| *word != "api_message_id").any(is_key) {
+                found.push(format!("{name}: order by {order}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// What follows each `order by`, up to the end of its clause.
+fn orders(sql: &str) -> Vec<String> {
+    let lines = sql
+        .lines()
+        .map(|line| line.split("--").next().unwrap_or_default());
+    let sql = lines.collect::<Vec<_>>().join(" ");
+    let clause = |after: &str| {
+        let mut depth = 0;
+        let end = after.char_indices().find(|(at, character)| {
+            depth += i32::from(*character == '(') - i32::from(*character == ')');
+            let rest = &after[*at..];
+            let ends = [";", " limit ", " rows ", " range ", " groups "];
+            depth < 0 || depth == 0 && ends.iter().any(|word| rest.starts_with(word))
+        });
+        after[..end.map_or(after.len(), |(at, _)| at)]
+            .trim()
+            .to_string()
+    };
+    sql.split("order by").skip(1).map(clause).collect()
+}
+
+/// The demo, and beside each of its sessions one that says and costs the same: only ids differ.
+fn every_session_twice(path: &str, content: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let renamed = |text: &str| {
+        [
+            ("-4000-8000-", "-4000-9000-"),
+            ("msg_", "msg_2"),
+            ("req_", "req_2"),
+            ("toolu_", "toolu_2"),
+        ]
+        .iter()
+        .fold(text.to_string(), |text, (id, other)| {
+            text.replace(id, other)
+        })
+    };
+    let first = (path.to_string(), content.to_vec());
+    let Ok(text) = std::str::from_utf8(content) else {
+        return vec![first];
+    };
+    let other = renamed(path);
+    match other == path {
+        true if path.ends_with(".jsonl") => vec![(other, [text, &renamed(text)].concat().into())],
+        true => vec![first],
+        false => vec![first, (other, renamed(text).into())],
+    }
+}
+
+/// Which values of the lines of a home are the same everywhere.
+#[derive(Debug, Default, Clone, Copy)]
+struct Level {
+    times: bool,
+    numbers: bool,
+    /// Of responses, as some gateways do, and their models.
+    ids: bool,
+}
+
+impl Level {
+    /// The lines of a file, or the document, with what is levelled.
+    fn of(self, content: &[u8]) -> Vec<u8> {
+        let levelled = |line: &[u8]| match serde_json::from_slice(line) {
+            Ok(mut value) => {
+                self.level("", &mut value);
+                serde_json::to_vec(&value).unwrap()
+            }
+            Err(_) => line.to_vec(),
+        };
+        match serde_json::from_slice::<Value>(content) {
+            Ok(_) => levelled(content),
+            Err(_) => content
+                .split(|byte| *byte == b'\n')
+                .map(levelled)
+                .collect::<Vec<_>>()
+                .join(&b'\n'),
+        }
+    }
+
+    fn level(self, key: &str, value: &mut Value) {
+        let is_time =
+            |text: &str| text.len() >= 20 && text.starts_with("20") && text.as_bytes()[10] == b'T';
+        match value {
+            Value::Object(object) => object
+                .iter_mut()
+                .for_each(|(key, value)| self.level(key, value)),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.level(key, value)),
+            Value::String(text) if self.times && is_time(text) => {
+                *text = "2026-10-20T12:00:00.000Z".to_string()
+            }
+            Value::String(text)
+                if self.ids && (text.starts_with("msg_") || text.starts_with("req_")) =>
+            {
+                text.truncate(4);
+            }
+            Value::String(text) if self.ids && key == "model" && text.starts_with("claude-") => {
+                *text = "claude-opus-4-8".to_string();
+            }
+            Value::Number(number) => match number.as_i64() {
+                Some(1_000_000_000_000..) if self.times => *number = 1_792_497_600_000_i64.into(),
+                Some(2..1_000_000_000_000) if self.numbers => *number = 7.into(),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// The order of a question, a window or an aggregate, and what a `limit` or a minimum takes, follows from what the rows say:
+/// the same rows in the opposite order of arrival, or read from the other end, give the same, even where their times, numbers and
+/// ids are equal.
+#[test]
+fn no_order_is_left_to_the_order_of_arrival() {
+    let none = Level::default();
+    let times = Level {
+        times: true,
+        ..none
+    };
+    let all = Level {
+        times: true,
+        numbers: true,
+        ids: true,
+    };
+    let mut found = String::new();
+    for level in [none, times, all] {
+        let sandbox = Sandbox::in_memory();
+        for (path, content) in DEMO_HOME {
+            for (path, content) in every_session_twice(path, content) {
+                sandbox.write(&path, level.of(&content));
+            }
+        }
+        sandbox.sync_with(&["--machine", "test", "--index-tool-output"]);
+        let connect = || Connection::open(sandbox.database()).unwrap();
+        let search = || sandbox.ok(&["search", "the OR tea OR ok", "--limit", "1000"]);
+        let expected = content(&mut connect()).unwrap();
+        let hits = search();
+        let mut compare = |change: &str, mut connection: Connection| {
+            let content = content(&mut connection).unwrap();
+            if let Some((_, details)) = differences(&expected, &content) {
+                found += &format!("{level:?}, {change}\n{details}\n");
+            }
+        };
+
+        let connection = connect();
+        let scans = connection.pragma_update(None, "reverse_unordered_selects", true);
+        scans.unwrap();
+        compare("scans in reverse", connection);
+
+        let connection = connect();
+        reverse_keys(&connection).unwrap();
+        compare("keys in reverse", connection);
+        assert_eq!(hits, search(), "{level:?}");
+        sandbox.ok(&["check", "--deep"]);
+    }
+    assert!(found.is_empty(), "{found}");
 }

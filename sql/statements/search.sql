@@ -51,6 +51,9 @@ with hits as (
             where outcomes.outcome = coalesce(tool_results.outcome, settled.outcome) and outcomes.outcome_group = 'error'
         ) or coalesce(messages.is_api_error, 0) as is_error,
         messages.uuid,
+        content_blocks.position,
+        content_blocks.part_number,
+        _other_texts.text,
         _other_texts.event_id,
         _other_texts.history_prompt_id
     from search
@@ -114,12 +117,14 @@ from (
         and (:tool is null or tool = :tool)
         and (:is_error is null or is_error)
         and (:is_sidechain is null or is_sidechain = :is_sidechain + 0)
-    order by place, said_at desc, uuid, text_id
+    order by place, said_at desc, uuid, position, part_number, kind, session_id, project_path, text
     limit :limit
 ) as hits
 cross join search on search.rowid = hits.text_id
 where search match :words
-order by hits.place, hits.said_at desc, hits.uuid, hits.text_id
+order by
+    hits.place, hits.said_at desc, hits.uuid, hits.position, hits.part_number, hits.kind, hits.session_id, hits.project_path,
+    hits.text
 
 -- name: unindex_block
 -- Takes the text of a block out of the index, before it changes.

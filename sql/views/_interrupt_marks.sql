@@ -40,16 +40,18 @@ marks as (
         (
             select tool_results.tool_result_id
             from tool_results
+            join content_blocks using (block_id)
             where tool_results.message_id = followed.followed_message_id
-            order by tool_results.block_id desc
+            order by content_blocks.position desc
             limit 1
         ) as tool_result_id,
         -- A call without a result. The lines of a response are consecutive.
         (
             select tool_uses.tool_use_id
             from tool_uses
+            join content_blocks using (block_id)
             where tool_uses.message_id = followed.followed_message_id and tool_uses.tool_result_id is null
-            order by tool_uses.block_id desc
+            order by content_blocks.position desc
             limit 1
         ) as pending_tool_use_id
     from followed

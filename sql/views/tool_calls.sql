@@ -39,17 +39,21 @@ select
         select next_tool_uses.tool_use_id
         from messages as next_messages
         cross join tool_uses as next_tool_uses on next_tool_uses.message_id = next_messages.message_id
+        cross join content_blocks as next_blocks on next_blocks.block_id = next_tool_uses.block_id
         where next_messages.session_id = messages.session_id
             and next_messages.agent_run_id is messages.agent_run_id
             and next_messages.type = 'assistant'
             and next_messages.sent_at >= messages.sent_at -- found through the index messages_by_session
             and (
                 next_messages.sent_at, next_messages.line_number, next_messages.byte_offset, next_messages.uuid,
-                next_tool_uses.block_id
-            ) > (messages.sent_at, messages.line_number, messages.byte_offset, messages.uuid, tool_uses.block_id)
+                next_blocks.position
+            ) > (
+                messages.sent_at, messages.line_number, messages.byte_offset, messages.uuid,
+                (select blocks.position from content_blocks as blocks where blocks.block_id = tool_uses.block_id)
+            )
         order by
             next_messages.sent_at, next_messages.line_number, next_messages.byte_offset, next_messages.uuid,
-            next_tool_uses.block_id
+            next_blocks.position
         limit 1
     ) as next_tool_use_id
 from tool_uses

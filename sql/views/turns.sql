@@ -52,7 +52,7 @@ select
             and response_costs.agent_run_id is null
         order by
             response_costs.kind = 'advisor', response_costs.responded_at desc, response_costs.api_message_id desc,
-            response_costs.model desc, response_costs.context_tokens desc, response_costs.api_response_id
+            response_costs.model desc, response_costs.context_tokens desc
         limit 1
     ) as model, -- of the last response outside agents
     (select _message_texts.text from _message_texts where _message_texts.message_id = begun.message_id) as prompt,
@@ -131,7 +131,7 @@ select
             and response_costs.agent_run_id is null
         order by
             response_costs.kind = 'advisor', response_costs.responded_at desc, response_costs.api_message_id desc,
-            response_costs.model desc, response_costs.context_tokens desc, response_costs.api_response_id
+            response_costs.model desc, response_costs.context_tokens desc
         limit 1
     ) as context_tokens, -- prompt of the last response outside agents: the context at the end
     (

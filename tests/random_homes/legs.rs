@@ -2,14 +2,11 @@
 
 use crate::case::{Case, Change, File, kept};
 use crate::sandbox::Sandbox;
-use cc_etl::database::{self, hash};
+use crate::sandbox::content::{Content, content, differences, reverse_keys};
+use cc_etl::database;
 use cc_etl::discover::{Reading, classify};
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt::Write;
 use std::fs::{self, FileTimes};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -43,10 +40,6 @@ pub struct Ways<'a> {
     case: &'a Case,
     clean: OnceCell<Result<Content, Failure>>,
 }
-
-/// The rows of every table and every view and the words of the search index, sorted, with keys replaced by what they stand
-/// for; and what the questions that ship with the program answer, in its order.
-type Content = BTreeMap<String, Vec<String>>;
 
 impl Ways<'_> {
     pub fn of(case: &Case) -> Ways<'_> {
@@ -90,7 +83,10 @@ fn another_order(ways: &Ways) -> Outcome {
         home.write(0, file, &file.content(), 1000 - file.age + number as u64);
     }
     home.sync(&["--threads", &ways.case.threads.to_string()])?;
-    home.is(ways.clean()?)
+    home.is(ways.clean()?)?;
+    home.reverse_keys()?;
+    home.is(ways.clean()?)?;
+    home.check_deeply()
 }
 
 fn by_statements(ways: &Ways) -> Outcome {
@@ -375,26 +371,18 @@ impl Home<'_> {
         read.map_err(|error| failure("a view cannot be read", error.to_string()))
     }
 
+    fn reverse_keys(&self) -> Outcome {
+        let connection = rusqlite::Connection::open(self.sandbox.database());
+        let reversed = connection
+            .map_err(Into::into)
+            .and_then(|connection| reverse_keys(&connection));
+        reversed.map_err(|error| failure("keys cannot be reversed", error.to_string()))
+    }
+
     /// Compares the content of the database.
     fn is(&self, expected: &Content) -> Outcome {
-        let found = self.content()?;
-        let mut details = String::new();
-        let mut first = None;
-        for (name, rows) in expected {
-            let others = found.get(name).map_or(&[][..], Vec::as_slice);
-            if rows == others {
-                continue;
-            }
-            first.get_or_insert(name);
-            writeln!(details, "{name}").expect("a text takes all");
-            for (mark, rows, others) in [('-', &rows[..], others), ('+', others, &rows[..])] {
-                for row in difference(rows, others).iter().take(5) {
-                    writeln!(details, "  {mark} {row}").expect("a text takes all");
-                }
-            }
-        }
-        match first {
-            Some(name) => Err(failure(&format!("{name} is not the same"), details)),
+        match differences(expected, &self.content()?) {
+            Some((name, details)) => Err(failure(&format!("{name} is not the same"), details)),
             None => Ok(()),
         }
     }
@@ -469,73 +457,4 @@ fn same_bytes(out: &Path, file: &File, expected: &[u8]) -> Outcome {
             format!("{}: {error}", file.path.escape_ascii()),
         )),
     }
-}
-
-/// The rows of one list that the other one has not.
-fn difference<'a>(rows: &'a [String], others: &[String]) -> Vec<&'a String> {
-    let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
-    for other in others {
-        *counts.entry(other).or_default() += 1;
-    }
-    let mut missing = Vec::new();
-    for row in rows {
-        match counts.get_mut(row) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => missing.push(row),
-        }
-    }
-    missing
-}
-
-fn content(connection: &mut Connection) -> cc_etl::error::Result<Content> {
-    connection.progress_handler(1_000_000, {
-        let begun = Instant::now();
-        Some(move || begun.elapsed() > PATIENCE)
-    })?;
-    let mut content = Content::new();
-    for (name, statement) in hash::statements(connection)? {
-        content.insert(name, sorted_rows(connection, &statement)?);
-    }
-    for (name, statement) in database::QUERIES {
-        content.insert(format!("the query {name}"), rows(connection, statement)?);
-    }
-    connection.execute_batch(
-        "create virtual table temp.words using fts5vocab('main', 'search', 'instance')",
-    )?;
-    let words = "select term, uuid, position, part_number, _other_texts.kind, _other_texts.text, words.offset
-        from temp.words
-        left join content_blocks on block_id = words.doc
-        left join messages using (message_id)
-        left join _other_texts on text_id = words.doc";
-    content.insert("search".to_string(), sorted_rows(connection, words)?);
-    Ok(content)
-}
-
-fn sorted_rows(connection: &Connection, statement: &str) -> cc_etl::error::Result<Vec<String>> {
-    let mut rows = rows(connection, statement)?;
-    rows.sort_unstable();
-    Ok(rows)
-}
-
-fn rows(connection: &Connection, statement: &str) -> cc_etl::error::Result<Vec<String>> {
-    let mut statement = connection.prepare(statement)?;
-    let names: Vec<String> = statement.column_names().map(ToString::to_string).collect();
-    // Parameters that are not set are NULL.
-    let mut rows = statement.raw_query();
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let mut line = String::new();
-        for (column, name) in names.iter().enumerate() {
-            let value = match row.get_ref(column)? {
-                ValueRef::Null => continue,
-                ValueRef::Integer(number) => number.to_string(),
-                ValueRef::Real(number) => format!("{number:?}"),
-                ValueRef::Text(text) => format!("'{}'", text.escape_ascii()),
-                ValueRef::Blob(blob) => format!("x'{}'", blob.escape_ascii()),
-            };
-            write!(line, "{name}={value} ").expect("a text takes all");
-        }
-        found.push(line);
-    }
-    Ok(found)
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test file uses a part of it
 
+pub mod content;
 pub mod records;
 
 use rusqlite::Connection;
