@@ -134,3 +134,45 @@ fn budgets_survive_a_rebuild_and_are_shown_by_the_overview_and_the_report() {
     let shown = sandbox.ok(&[]);
     assert!(shown.contains("which exceeds it"), "{shown}");
 }
+
+#[test]
+fn the_active_block_is_found_without_the_sums_of_earlier_blocks() {
+    let mut lines: Vec<Value> = (0..2000)
+        .map(|number| {
+            let moment = json!({"timestamp": now(&format!("-{} minutes", 60 + number * 7))});
+            response(&format!("u{number}"), &format!("m{number}"), 5, moment)
+        })
+        .collect();
+    lines.push(response(
+        "u",
+        "m",
+        5,
+        json!({"timestamp": now("-1 minutes"), "message": {
+        "id": "m", "model": "claude-opus-5", "usage": {"input_tokens": 1, "output_tokens": 7}}}),
+    ));
+    let sandbox = session(&lines);
+    let connection = sandbox.connection();
+    let row = |sql: &str| {
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let row = statement.query_row([], |row| {
+            (0..columns)
+                .map(|column| row.get::<_, rusqlite::types::Value>(column))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        (
+            row.unwrap(),
+            statement.get_status(rusqlite::StatementStatus::VmStep),
+        )
+    };
+    let columns = "
+        started_at, ended_at, last_response_at, models, response_count, total_tokens, cost_usd, unpriced_count, tokens_per_minute,
+        hourly_cost_usd, burn_level";
+    let last = "ended_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
+    let (all, all_steps) = row(&format!(
+        "select {columns} from usage_blocks where is_active"
+    ));
+    let (active, steps) = row(&format!("select {columns} from _blocks where {last}"));
+    assert_eq!(all, active);
+    assert!(steps < all_steps / 5, "{steps} of {all_steps}");
+}
