@@ -1021,7 +1021,7 @@ create table correction_phrases (
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------
--- Budgets
+-- Budgets and limits
 -------------------------------------------------------------------------------------------------------------------
 
 create table budgets (
@@ -1031,6 +1031,17 @@ create table budgets (
     period text not null check (period in ('day', 'week', 'month')), -- of local days; a week begins on Monday
     limit_usd real not null check (limit_usd > 0),
     unique (project, period)
+) strict;
+
+create table limit_samples (
+    -- One row per value of a limit of the account that Claude Code's status line showed, since 2.1.80. `cc-etl statusline` records
+    -- them, and the next sync imports them; no transcript has them.
+    limit_sample_id integer primary key,
+    limit_name text not null, -- a key of rate_limits: five_hour, seven_day
+    used_percentage real not null, -- of the limit; above 100 if it is exceeded
+    resets_at text not null, -- end of the period of the limit, to the minute
+    sampled_at text not null, -- when it was seen first; sessions that wait go on showing earlier values
+    unique (limit_name, resets_at, used_percentage)
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------

@@ -166,6 +166,13 @@ pub enum Command {
   cc-etl blocks --active
   cc-etl blocks --recent --json")]
     Blocks(BlocksArguments),
+    /// Print one line for Claude Code's status line, from its JSON on standard input and the database
+    ///
+    /// Model, cost of the session and of today, the active block of five hours, context, limits of the account, and exceeded budgets.
+    /// What is not known is left out. It also records the limits: see the view limit_usage.
+    #[command(after_help = "Example:
+  cc-etl hook install --statusline")]
+    Statusline,
     /// Limits for what a day, a week or a month may cost: what is spent, and what it will be at the end
     ///
     /// Costs are list prices in US dollars. Days are local, and weeks begin on Monday.
@@ -279,11 +286,23 @@ pub enum HookCommand {
     /// Add the hooks, or update them
     ///
     /// A copy of the file as it was is kept beside it, as settings.json.cc-etl-backup. Sessions that begin later use the hooks.
-    Install(HookEdit),
-    /// Remove the hooks
+    Install(HookInstall),
+    /// Remove the hooks and the status line
     Remove(HookEdit),
     /// Say whether the hooks are installed
     Status(HookArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct HookInstall {
+    #[command(flatten)]
+    pub edit: HookEdit,
+    /// Set the status line too, to cc-etl statusline, unless there is another one
+    #[arg(long)]
+    pub statusline: bool,
+    /// Set the status line, also in place of another one, which only the copy of the file keeps
+    #[arg(long)]
+    pub replace_statusline: bool,
 }
 
 #[derive(Debug, Args)]

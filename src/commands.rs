@@ -24,6 +24,7 @@ pub mod service;
 pub mod show;
 pub mod sql;
 pub mod status;
+pub mod statusline;
 pub mod sync;
 
 use crate::cli::Global;

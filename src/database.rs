@@ -142,6 +142,15 @@ pub fn open_read_only(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Opens a database for reading, and fails at once if it is locked.
+pub fn open_without_waiting(path: &Path) -> Result<Connection> {
+    let configure = |connection: &Connection| configure(connection, Duration::ZERO);
+    let connection = connect_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY, configure)?;
+    identify(&connection, path)?;
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
 /// Opens a database of this or an older schema for reading.
 pub fn open_older_read_only(path: &Path) -> Result<Connection> {
     if !path.exists() {
@@ -179,7 +188,7 @@ fn open_exclusive(path: &Path) -> Result<Connection> {
         connection.pragma_update(None, "locking_mode", "exclusive")?;
         connection.pragma_update(None, "query_only", true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        configure(connection)
+        configure(connection, PATIENCE)
     };
     connect_with(path, OpenFlags::SQLITE_OPEN_READ_WRITE, configure_exclusive)
 }
@@ -207,7 +216,7 @@ pub fn schema_version(connection: &Connection) -> Result<i32> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    connect_with(path, flags, configure)
+    connect_with(path, flags, |connection| configure(connection, PATIENCE))
 }
 
 fn connect_with(
@@ -226,8 +235,11 @@ fn connect_with(
     Ok(connection)
 }
 
-fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(Duration::from_secs(30))?;
+/// How long a statement waits if another connection has locked the database.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn configure(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(patience)?;
     connection.pragma_update(None, "cache_size", CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "trusted_schema", false)?;

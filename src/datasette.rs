@@ -121,6 +121,7 @@ const PAGES: &[Page] = &[
     page("trivial_texts", "trivial_text", None, &[]),
     page("correction_phrases", "correction_phrase", None, &[]),
     page("budgets", "period", None, &[]),
+    page("limit_samples", "limit_name", Some("sampled_at"), &["limit_name"]),
     hidden("settings", "setting"),
     page("time_zone_offsets", "begins_at", None, &[]),
     page("bi_session_days", "session_id", Some("activity_date"), &["model", "project"]),

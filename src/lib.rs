@@ -60,6 +60,7 @@ mod format;
 mod html;
 pub mod import;
 pub mod json;
+mod limits;
 pub mod load;
 pub mod machine;
 mod mcp;

@@ -58,6 +58,7 @@ fn run(cli: Cli) -> Result<()> {
         }
         Command::Models(arguments) => commands::query::ask(&global, "models", &arguments),
         Command::Blocks(arguments) => commands::query::blocks(&global, &arguments),
+        Command::Statusline => commands::statusline::run(&global),
         Command::Budget(command) => commands::budget::run(&global, &command),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),

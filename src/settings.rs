@@ -42,6 +42,64 @@ pub fn remove(text: &str, is_ours: impl Fn(&str) -> bool) -> Result<String, Refu
     Ok(text)
 }
 
+/// The key of the status line.
+const STATUS_LINE: &str = "statusLine";
+
+/// Adds the status line with this command; one that `is_ours` gets it. Another one is replaced only if that is wanted.
+pub fn install_status_line(
+    text: &str,
+    command: &str,
+    is_replacing: bool,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<String, Refusal> {
+    let settings = Settings::parse(text)?;
+    let new = |style: Style| style.status_line(command);
+    let Some(index) = settings.find(&settings.root, STATUS_LINE)? else {
+        return Ok(settings.append(&settings.root, |style| {
+            style.member(STATUS_LINE, ['{', '}'], new)
+        }));
+    };
+    let entry = &settings.root.entries[index];
+    match settings.command(entry) {
+        Some(old) if old.text == command => Ok(text.to_string()),
+        Some(old) if is_ours(&old.text) => {
+            let command = serde_json::to_string(command).expect("a string is JSON");
+            Ok(settings.with(old.span, &command))
+        }
+        _ if is_replacing => {
+            let style = Style {
+                space: settings.style_of(&settings.root),
+                unit: settings.unit(),
+            };
+            Ok(settings.with(entry.whole, &style.member(STATUS_LINE, ['{', '}'], new)))
+        }
+        _ => Err(
+            "it has another status line; call cc-etl statusline from that, or replace it with --replace-statusline"
+                .to_string(),
+        ),
+    }
+}
+
+/// Removes the status line if its command `is_ours`.
+pub fn remove_status_line(text: &str, is_ours: impl Fn(&str) -> bool) -> Result<String, Refusal> {
+    let settings = Settings::parse(text)?;
+    let found = settings.find(&settings.root, STATUS_LINE)?;
+    let ours = found.filter(|index| {
+        let command = settings.command(&settings.root.entries[*index]);
+        command.is_some_and(|command| is_ours(&command.text))
+    });
+    let shorter = ours.and_then(|index| settings.without(&settings.root, index));
+    Ok(shorter.unwrap_or_else(|| text.to_string()))
+}
+
+/// The command of the status line.
+pub fn status_line(text: &str) -> Result<Option<String>, Refusal> {
+    let settings = Settings::parse(text)?;
+    let found = settings.find(&settings.root, STATUS_LINE)?;
+    let command = found.and_then(|index| settings.command(&settings.root.entries[index]));
+    Ok(command.map(|command| command.text))
+}
+
 /// The commands that run at an event.
 pub fn commands(text: &str, event: &str) -> Result<Vec<String>, Refusal> {
     let settings = Settings::parse(text)?;
@@ -327,6 +385,12 @@ impl Style<'_> {
         format!("\"{key}\": {open}{deeper}{entry}{}{close}", self.space)
     }
 
+    /// The entries of the object of the status line.
+    fn status_line(self, command: &str) -> String {
+        let command = serde_json::to_string(command).expect("a string is JSON");
+        format!("\"type\": \"command\",{}\"command\": {command}", self.space)
+    }
+
     fn group(self, command: &str) -> String {
         let hook = NewHook {
             kind: "command",
@@ -562,6 +626,62 @@ mod tests {
         let without = remove(&with, is_ours).unwrap();
         let left = r#"{"hooks": {"Stop": [{"matcher": "", "hooks": [{"command": "a"}]}]}}"#;
         assert_eq!(without, left);
+    }
+
+    fn is_our_line(command: &str) -> bool {
+        command.ends_with(" statusline")
+    }
+
+    #[test]
+    fn the_status_line_is_added_after_the_hooks_and_removed_byte_for_byte() {
+        const LINE: &str = "'/a b/cc-etl' statusline";
+        for before in [
+            "{}",
+            "{\n}\n",
+            " { } ",
+            "{\"model\":\"opus\"}",
+            "{\n\t\"model\": \"opus\"\n}",
+            "{\r\n    \"model\": \"opus\"\r\n}\r\n",
+        ] {
+            let hooks = install(before, COMMAND, is_ours).unwrap();
+            for hooks in [before, &hooks] {
+                let with = install_status_line(hooks, LINE, false, is_our_line).unwrap();
+                let value: Value = serde_json::from_str(&with).unwrap();
+                assert_eq!(
+                    value["statusLine"],
+                    json!({"type": "command", "command": LINE})
+                );
+                assert_eq!(status_line(&with).unwrap().as_deref(), Some(LINE));
+                let again = install_status_line(&with, LINE, false, is_our_line).unwrap();
+                assert_eq!(again, with);
+                assert_eq!(remove_status_line(&with, is_our_line).unwrap(), hooks);
+            }
+        }
+        let with = install_status_line("{\n  \"a\": 1\n}", LINE, false, is_our_line).unwrap();
+        assert!(
+            with.contains(
+                "1,\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \""
+            )
+        );
+    }
+
+    #[test]
+    fn the_status_line_of_a_person_is_kept_unless_it_is_to_be_replaced() {
+        for theirs in [
+            "{\"statusLine\": {\"type\": \"command\", \"command\": \"~/my.sh\"}, \"z\": 1}",
+            "{\"statusLine\": null, \"z\": 1}",
+        ] {
+            let refusal = install_status_line(theirs, "c statusline", false, is_our_line);
+            assert!(refusal.unwrap_err().contains("--replace-statusline"));
+            assert_eq!(remove_status_line(theirs, is_our_line).unwrap(), theirs);
+            let ours = install_status_line(theirs, "c statusline", true, is_our_line).unwrap();
+            let value: Value = serde_json::from_str(&ours).unwrap();
+            assert_eq!(value["statusLine"]["command"], "c statusline");
+            assert_eq!(value["z"], 1);
+        }
+        let old = "{\"statusLine\": {\"command\": \"old statusline\", \"padding\": 0}}";
+        let new = install_status_line(old, "new statusline", false, is_our_line).unwrap();
+        assert_eq!(new, old.replace("old", "new"));
     }
 
     #[test]

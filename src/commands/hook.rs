@@ -18,26 +18,43 @@ pub fn run(global: &Global, command: &HookCommand) -> Result<()> {
         return Err(Error::Usage(message.to_string()));
     }
     match command {
-        HookCommand::Install(edit) => {
-            let command = sync_command(global)?;
-            edit_all(global, edit, |text| match text {
-                None => Ok(Some(settings::new(&command))),
-                Some(text) => settings::install(text, &command, is_ours).map(Some),
+        HookCommand::Install(arguments) => {
+            let sync = command_of(global, "sync --detach --quiet")?;
+            let statusline = command_of(global, "statusline")?;
+            edit_all(global, &arguments.edit, |text| {
+                let text = match text {
+                    None => settings::new(&sync),
+                    Some(text) => settings::install(text, &sync, is_ours)?,
+                };
+                let has_line = settings::status_line(&text)?.is_some_and(|line| is_our_line(&line));
+                let is_replacing = arguments.replace_statusline;
+                match has_line || arguments.statusline || is_replacing {
+                    true => {
+                        settings::install_status_line(&text, &statusline, is_replacing, is_our_line)
+                    }
+                    false => Ok(text),
+                }
+                .map(Some)
             })
         }
-        HookCommand::Remove(edit) => edit_all(global, edit, |text| match text {
-            Some(text) if settings::is_new(text) => Ok(None),
-            Some(text) => settings::remove(text, is_ours).map(Some),
-            None => Ok(None),
+        HookCommand::Remove(edit) => edit_all(global, edit, |text| {
+            let Some(text) = text else {
+                return Ok(None);
+            };
+            let text = settings::remove_status_line(text, is_our_line)?;
+            match settings::is_new(&text) {
+                true => Ok(None),
+                false => settings::remove(&text, is_ours).map(Some),
+            }
         }),
         HookCommand::Status(arguments) => status(global, arguments),
     }
 }
 
-/// The command of the hooks.
-fn sync_command(global: &Global) -> Result<String> {
+/// A command of this program for Claude Code, on the same database.
+fn command_of(global: &Global, arguments: &str) -> Result<String> {
     let program = installed_program()?;
-    let mut command = format!("{} sync --detach --quiet", quoted(&program)?);
+    let mut command = format!("{} {arguments}", quoted(&program)?);
     if global.db.is_some() {
         let path = database_path(global)?;
         let path = std::path::absolute(&path).map_err(Error::io(&path))?;
@@ -70,6 +87,18 @@ pub fn homes_of(database: &Path) -> Vec<PathBuf> {
         commands.any(|command| is_ours(&command) && syncs_it(&command))
     });
     homes
+}
+
+/// Whether a command of a status line is `cc-etl statusline` itself, of any version and for any database.
+fn is_our_line(command: &str) -> bool {
+    let Some((program, options)) = command.split_once(" statusline") else {
+        return false;
+    };
+    let path = program.trim_matches('\'');
+    let is_quoted = path.len() + 2 == program.len();
+    let is_alone = is_quoted || !path.contains(char::is_whitespace);
+    let is_ours = path.trim_end_matches(".exe").ends_with("cc-etl");
+    is_alone && is_ours && (options.is_empty() || options.starts_with(" --db "))
 }
 
 /// The path of this program. A package manager links its newest version into a folder of PATH: that path stays valid.
@@ -171,6 +200,7 @@ fn status_of(file: &Path) -> std::result::Result<String, settings::Refusal> {
     let Some((_, command)) = found.first() else {
         return Ok("not installed".to_string());
     };
+    let line = settings::status_line(&text)?.filter(|line| is_our_line(line));
     let mut status = match found.len() == EVENTS.len() {
         true => "installed".to_string(),
         false => format!(
@@ -181,5 +211,9 @@ fn status_of(file: &Path) -> std::result::Result<String, settings::Refusal> {
     if settings::are_hooks_disabled(&text) {
         status += ", but its disableAllHooks turns all hooks off";
     }
-    Ok(format!("{status}\n  {command}"))
+    status += &format!("\n  {command}");
+    if let Some(line) = line {
+        status += &format!("\n  {line}");
+    }
+    Ok(status)
 }

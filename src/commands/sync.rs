@@ -13,12 +13,13 @@ use crate::error::{Error, Result};
 use crate::failures::Failures;
 use crate::file_diff::{ChangedFile, Changes, KnownFiles};
 use crate::import::{Commits, Imported, Importer, finish_version};
+use crate::limits;
 use crate::load::{Loader, Written};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::store::Statements;
-use crate::terminal::sanitize;
+use crate::terminal::{counted, sanitize};
 use crate::timestamp;
 use background::Place;
 use homes::{Home, homes, machine, roots};
@@ -68,6 +69,11 @@ fn run_here(global: &Global, arguments: &SyncArguments, place: Option<Place>) ->
     let mut lock = request.lock(place)?;
     let is_first = !request.database.exists();
     let mut report = attempt_until_done(request.bulk_refusal(), |attempt| request.run(attempt))?;
+    let damaged = limits::import(&request.database)?;
+    if damaged > 0 {
+        let lines = counted(damaged, "damaged line");
+        warn(&format!("{lines} of the status line's file are left out"));
+    }
     lock.record_sync(&timestamp::now())
         .map_err(Error::io(&request.database))?;
     report.seconds = started.elapsed().as_secs_f64();

@@ -28,6 +28,7 @@ pub const KEPT: &[&str] = &[
     "trivial_texts",
     "correction_phrases",
     "budgets",
+    "limit_samples",
     "settings",
     "time_zone_offsets",
 ];
