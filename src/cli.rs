@@ -270,6 +270,9 @@ pub struct SyncArguments {
     /// Return at once, and sync in the background, after a running sync; doctor reports a failure
     #[arg(long, conflicts_with_all = ["wait", "json"])]
     pub detach: bool,
+    /// Stay, and sync within seconds whenever a transcript has new lines, until it is interrupted
+    #[arg(long, conflicts_with_all = ["wait", "json", "detach", "in_background", "file", "strict", "index_tool_output"])]
+    pub watch: bool,
     /// This is the process in the background
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub in_background: bool,

@@ -344,7 +344,7 @@ fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
 }
 
 /// The folders and files of a home that are read.
-const READ: &[&str] = &[
+pub const READ: &[&str] = &[
     "projects",
     "history.jsonl",
     "todos",
@@ -358,7 +358,7 @@ const READ: &[&str] = &[
     "usage-data",
 ];
 
-fn is_read(relative: &Path) -> bool {
+pub fn is_read(relative: &Path) -> bool {
     let first = relative.components().next();
     first.is_some_and(|first| READ.iter().any(|name| first.as_os_str() == *name))
 }

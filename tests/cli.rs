@@ -6,6 +6,7 @@ use cc_etl::discover::{Discovery, SourceFile, Stat};
 use cc_etl::file_diff;
 use sandbox::{Sandbox, text};
 use std::fs;
+use std::io::Write;
 
 const SESSION: &str = "5e550001-0000-4000-8000-000000000001";
 const OTHER: &str = "5e550002-0000-4000-8000-000000000002";
@@ -1167,4 +1168,144 @@ fn parsers_of_other_systems_read_the_texts_of_a_service() {
         assert_eq!(text(&output.stderr), "");
         assert!(output.status.success());
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_watching_sync_sees_new_lines_files_and_folders_and_holds_nothing() {
+    use std::process::Stdio;
+    let sandbox = two_sessions();
+    // The database is in the home: what a sync writes starts no sync.
+    let database = sandbox.home().join("history.jsonl.db");
+    let source = sandbox.home().display().to_string();
+    let start = || {
+        let mut command = sandbox.command(&["sync", "--watch", "--source", &source]);
+        command.env("CC_ETL_DB", &database);
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let process = start();
+    let count = |condition: &str| -> i64 {
+        let sql = format!("select count(*) from messages where {condition}");
+        let connection = rusqlite::Connection::open_with_flags(
+            &database,
+            rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
+        );
+        let count =
+            connection.and_then(|connection| connection.query_row(&sql, [], |row| row.get(0)));
+        count.unwrap_or_default()
+    };
+    let arrives = |uuid: &str| {
+        let condition = format!("uuid = '{uuid}'");
+        wait_until(uuid, || count(&condition) == 1);
+    };
+    wait_until("the first sync is done", || count("true") > 0);
+    // Another one is one too many.
+    let second = start().wait_with_output().unwrap();
+    assert_eq!(second.status.code(), Some(75), "{}", text(&second.stderr));
+    let append = |path: &str, uuid: &str| {
+        let file = sandbox.home().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let mut file = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file)
+            .unwrap();
+        file.write_all(message(uuid, OTHER, "more").as_bytes())
+            .unwrap();
+    };
+    append(&main_file(), "appended");
+    arrives("appended");
+    append("projects/-new/deep/agent-a1.jsonl", "created");
+    arrives("created");
+    append("projects/-new/deep/agent-a1.jsonl", "beside");
+    arrives("beside");
+    // The folder is deleted, and comes back.
+    fs::remove_dir_all(sandbox.home().join("projects")).unwrap();
+    wait_until("the files are missing", || {
+        sandbox_missing(&database) == Some(true)
+    });
+    append("projects/-w/again.jsonl", "again");
+    arrives("again");
+    // While it is idle, any program may write.
+    let lock = fs::File::open(database.with_extension("db.lock")).unwrap();
+    wait_until("it is idle", || lock.try_lock().is_ok());
+    let sees_it = || {
+        let mut doctor = sandbox.command(&["doctor"]);
+        let doctor = doctor.env("CC_ETL_DB", &database).output().unwrap();
+        text(&doctor.stdout).contains("a sync is started by cc-etl sync --watch")
+    };
+    assert!(sees_it());
+    lock.unlock().unwrap();
+    // Several seconds of nothing are several seconds of nothing, and a signal ends it.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let runs = || {
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        connection
+            .query_row("select count(*) from sync_runs", [], |row| {
+                row.get::<_, i64>(0)
+            })
+            .unwrap()
+    };
+    let before = runs();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(runs(), before);
+    let kill = std::process::Command::new("kill")
+        .args(["-TERM", &process.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    let lines = text(&output.stdout);
+    assert_eq!(
+        lines.lines().count() as i64,
+        before,
+        "one line per sync: {lines}"
+    );
+    assert!(!sees_it());
+}
+
+/// Whether a file of the home is missing; none if the database cannot be read.
+#[cfg(target_os = "linux")]
+fn sandbox_missing(database: &std::path::Path) -> Option<bool> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = rusqlite::Connection::open_with_flags(database, flags).ok()?;
+    let sql = "select count(*) > 0 from files where missing_since is not null";
+    connection.query_row(sql, [], |row| row.get(0)).ok()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_watching_sync_waits_for_a_home_that_is_gone_and_says_so() {
+    use std::process::Stdio;
+    let sandbox = two_sessions();
+    let source = sandbox.home().display().to_string();
+    let mut command = sandbox.command(&["sync", "--watch", "--source", &source]);
+    let process = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("the first sync is done", || sandbox.database().exists());
+    fs::rename(sandbox.home(), sandbox.path("gone")).unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    fs::rename(sandbox.path("gone"), sandbox.home()).unwrap();
+    sandbox.write("projects/-w/again.jsonl", message("again", OTHER, "more"));
+    let count = "select count(*) from messages where uuid = 'again'";
+    wait_until("it is read", || sandbox.count(count) == 1);
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &process.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("does not exist; looking for changes every 15 seconds instead"),
+        "{said}"
+    );
 }

@@ -1,6 +1,6 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
-use super::sync::background;
+use super::sync::{background, watch};
 use super::{database_path, hook, print, service, status};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
@@ -403,7 +403,10 @@ fn inspect_starts(path: &Path, findings: &mut Findings) {
     let hooks = hook::homes_of(path).into_iter();
     let hooks = hooks.map(|home| format!("hooks in {}", home.display()));
     let services = service::schedulers_of(path).into_iter();
-    let starts: Vec<String> = hooks
+    let watch = watch::is_running(path).then(|| "cc-etl sync --watch".to_string());
+    let starts: Vec<String> = watch
+        .into_iter()
+        .chain(hooks)
         .chain(services.map(|name| format!("a {name}")))
         .collect();
     findings.note(&match starts.is_empty() {

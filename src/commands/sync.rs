@@ -5,6 +5,7 @@ mod homes;
 mod replaced;
 mod report;
 mod target;
+pub mod watch;
 
 use super::{database_path, print, rebuild, warn};
 use crate::cli::{Global, SyncArguments};
@@ -33,6 +34,9 @@ use target::Target;
 
 /// Runs the sync here, or in the background.
 pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
+    if arguments.watch {
+        return watch::run(global, arguments);
+    }
     match (arguments.detach, arguments.in_background) {
         (true, _) => background::start(global, arguments),
         (false, true) => background::run(global, |place| run_here(global, arguments, Some(place))),
@@ -62,12 +66,23 @@ struct Request<'a> {
     stop: Stop,
 }
 
-/// Takes the lock, syncs, reports.
+/// Syncs, reports.
 fn run_here(global: &Global, arguments: &SyncArguments, place: Option<Place>) -> Result<()> {
-    let started = Instant::now();
     let request = Request::new(global, arguments)?;
-    let mut lock = request.lock(place)?;
     let is_first = !request.database.exists();
+    let report = run_once(&request, place)?;
+    report.print(global, arguments)?;
+    if is_first && !global.quiet && !arguments.json {
+        print(&sanitize(&next_steps(global)))?;
+    }
+    request.stop.check()?;
+    report.verdict(arguments.strict)
+}
+
+/// Takes the lock, and syncs.
+fn run_once(request: &Request<'_>, place: Option<Place>) -> Result<Report> {
+    let started = Instant::now();
+    let mut lock = request.lock(place)?;
     let mut report = attempt_until_done(request.bulk_refusal(), |attempt| request.run(attempt))?;
     let damaged = limits::import(&request.database)?;
     if damaged > 0 {
@@ -77,12 +92,7 @@ fn run_here(global: &Global, arguments: &SyncArguments, place: Option<Place>) ->
     lock.record_sync(&timestamp::now())
         .map_err(Error::io(&request.database))?;
     report.seconds = started.elapsed().as_secs_f64();
-    report.print(global, arguments)?;
-    if is_first && !global.quiet && !arguments.json {
-        print(&sanitize(&next_steps(global)))?;
-    }
-    request.stop.check()?;
-    report.verdict(arguments.strict)
+    Ok(report)
 }
 
 impl<'a> Request<'a> {
@@ -103,6 +113,7 @@ impl<'a> Request<'a> {
 
     fn lock(&self, place: Option<Place>) -> Result<Lock> {
         let wait = match self.arguments.wait {
+            None if self.arguments.watch => Wait::Forever,
             None => Wait::No,
             Some(None) => Wait::Forever,
             Some(Some(seconds)) => Wait::UpTo(Duration::from_secs(seconds)),
