@@ -1,8 +1,9 @@
 -- What was corrected
--- How to read: prompts that begin like a correction, and the response before them.
+-- How to read: prompts that object to the response before them, why they count as a correction, and that response.
 -- Group: feedback
 -- :limit number - rows to show; 20 without it
-select feedback.said_at, feedback.project, feedback.text, feedback.model, substr(conversation.text, 1, 300) as response,
+select feedback.said_at, feedback.project, feedback.text, feedback.correction_reason,
+    feedback.model, substr(conversation.text, 1, 300) as response,
     conversation.tool_calls, feedback.session_id
 from feedback
 left join conversation on conversation.message_id = feedback.about_message_id

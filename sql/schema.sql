@@ -1010,14 +1010,20 @@ create table trivial_texts (
 ) strict;
 
 create table correction_phrases (
-    -- One row per phrase of a prompt that corrects the response before it. Add your own; is_used = 0 disables a row.
-    correction_phrase text not null primary key, -- lower case, without commas; the next character must not be one of a to z
-    position text not null default 'start' check (position in (
-        'start', -- the prompt begins with it
-        'anywhere' -- a word of the first 160 characters begins with it
+    -- One row per phrase by which the view `feedback` recognizes prompts that correct the response before them. Add your own
+    -- rows; is_used = 0 disables a row.
+    correction_phrase text not null, -- lower case, without commas; the next character must not be one of a to z
+    role text not null default 'opening' check (role in (
+        'opening', -- a correction opens with it, after words that are fillers
+        'problem', -- a statement that has it near its beginning is a correction; a question or a request is none
+        'hint', -- a statement with four of these or of the problems is a correction
+        'request', -- a prompt that opens with it is no statement
+        'filler', -- says nothing at the beginning of a prompt
+        'excuse' -- the person corrects themselves
     )),
     language text not null default 'en', -- ISO 639-1
-    is_used integer not null check (is_used in (0, 1)) -- 0 disables the row
+    is_used integer not null check (is_used in (0, 1)), -- 0 disables the row
+    primary key (role, correction_phrase)
 ) strict;
 
 -------------------------------------------------------------------------------------------------------------------

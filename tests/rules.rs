@@ -1246,7 +1246,43 @@ fn judged(texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_correction_begins_with_a_phrase_or_has_one_near_its_beginning() {
+fn a_correction_names_the_rule_and_the_phrase() {
+    let lines = [
+        response("a", "m1", 5, json!({})),
+        user("u1", "ok, hmm, but that is the old cup", at("10:01:00")),
+        user("u2", "the lid fails and leaks", at("10:02:00")),
+        user(
+            "u3",
+            "This should pour warm tea, however it only pours water without leaves",
+            at("10:03:00"),
+        ),
+        user("u4", "another cup", at("10:04:00")),
+    ];
+    let sandbox = session(&lines);
+    assert_eq!(
+        sandbox.query("select correction_reason from feedback order by said_at"),
+        [
+            "opens with: but",
+            "states: fails",
+            "states: however, only, should, without",
+            "NULL"
+        ]
+    );
+    // A phrase that the person disabled is not used.
+    rusqlite::Connection::open(sandbox.database())
+        .unwrap()
+        .execute_batch(
+            "update correction_phrases set is_used = 0 where correction_phrase in ('but', 'fails')",
+        )
+        .unwrap();
+    assert_eq!(
+        sandbox.query("select count(*) from feedback where kind = 'correction'"),
+        ["1"]
+    );
+}
+
+#[test]
+fn a_correction_opens_with_a_phrase_or_states_a_problem() {
     let corrections = [
         "no, use the other cup",
         "No\nuse the other cup",
@@ -1257,7 +1293,11 @@ fn a_correction_begins_with_a_phrase_or_has_one_near_its_beginning() {
         "why did you drop it?",
         "the tests are still red",
         "the tea comes out cold, it does not work in the morning",
-        "I think let's not add sugar",
+        "hmm, so, we still have leaves in the cup",
+        "The first cup is fine. The second one is broken",
+        "I doubt that this pours",
+        "the cup isn't there",
+        "Error: no tea in the pot",
         "нет, другую чашку",
         "Не работает",
         "不对，用另一个杯子",
@@ -1291,6 +1331,13 @@ fn a_correction_begins_with_a_phrase_or_has_one_near_its_beginning() {
         "не".repeat(2).leak(),
         far.leak(),
         "para el té usa otra taza",
+        "can you check that the lid isn't broken", // a request
+        "yes, the lid is broken, use the other one", // a reply
+        "why is the tea missing",                  // a question
+        "sorry, I missed that the lid is broken",  // the person corrects themselves
+        "the lid could be blue, or red",           // one hint
+        "could the tea be red, but without sugar, or only warm?", // hints in a question
+        "the questioner is right",                 // fillers are whole words
     ];
     assert_eq!(judged(&others), vec!["prompt|0"; others.len()]);
     // Without a response before it nothing is corrected.

@@ -15,7 +15,7 @@ select json_array('trivial', trivial_text)
 from trivial_texts
 where is_used
 union all
-select json_array('correction', correction_phrase, position)
+select json_array('correction', correction_phrase, role)
 from correction_phrases
 where is_used
 order by 1;

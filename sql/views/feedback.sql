@@ -23,110 +23,10 @@ with objections as (
     where not is_repeated
 ),
 
--- What the person said, with the preceding response.
-said as (
-    select
-        prompts.*,
-        (
-            select messages.message_id
-            from messages
-            where messages.session_id = prompts.session_id
-                and messages.sent_at < prompts.said_at
-                and messages.type = 'assistant'
-                and messages.agent_run_id is prompts.agent_run_id
-            order by messages.sent_at desc, messages.uuid desc
-            limit 1
-        ) as previous_message_id,
-        -- The words of its beginning: one line, straight apostrophes, no commas, no control characters around it.
-        trim(
-            replace(replace(replace(replace(replace(
-                lower(substr(prompts.text, 1, 1000)), char(10), ' '), char(13), ' '), char(9), ' '), '’', ''''), ',', ''),
-            ' .!?;:…。！？、' || char(
-                1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 127, 160,
-                65279, 65533
-            )
-        ) as beginning,
-        length(prompts.text) > 1000 as is_long
-    from prompts
-    where prompts.kind = 'answer'
-        or prompts.kind in (select prompt_kind from prompt_kinds where is_typed)
-),
-
--- Words of Chinese and Japanese have no space before them.
-anywhere as materialized (
-    select iif(unicode(correction_phrase) >= 11904, '', ' ') || correction_phrase as phrase
-    from correction_phrases
-    where is_used and position = 'anywhere'
-),
-
--- Nothing but a trivial text, or two of them: "ok, proceed".
-judged as (
-    select
-        said.*,
-        coalesce(
-            said.kind = 'slash_command'
-            or (not said.is_long and (
-                length(said.beginning) <= 1
-                or said.beginning in (select trivial_text from trivial_texts where is_used)
-                or (length(said.beginning) < 60 and exists (
-                    with head as materialized (
-                        select said.beginning as words
-                    )
-
-                    select 1
-                    from head
-                    cross join trivial_texts as first_texts
-                    where first_texts.is_used
-                        -- Search only the texts that can be a prefix.
-                        and first_texts.trivial_text between substr(head.words, 1, 1) and head.words
-                        and first_texts.trivial_text not in ('no', 'n', 'nope')
-                        and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
-                        and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
-                            in (select trivial_text from trivial_texts where is_used)
-                ))
-            )),
-            0
-        ) as is_trivial
-    from said
-),
-
 signals as (
     select
         case
             when said.kind = 'answer' then 'answer'
-            when said.kind = 'human'
-                and said.previous_message_id is not null
-                and not said.is_trivial
-                and (
-                    exists (
-                        with head as materialized (
-                            select said.beginning as words
-                        )
-
-                        select 1
-                        from head
-                        cross join correction_phrases
-                        where correction_phrases.is_used
-                            and position = 'start'
-                            -- Search only the phrases that can be a prefix.
-                            and correction_phrase between substr(head.words, 1, 1) and head.words
-                            and substr(head.words, 1, length(correction_phrase)) = correction_phrase
-                            and substr(head.words, length(correction_phrase) + 1, 1) not between 'a' and 'z'
-                    )
-                    or exists (
-                        with head as materialized (
-                            select ' ' || substr(said.beginning, 1, 160) || ' ' as words
-                        )
-
-                        select 1
-                        from head
-                        cross join anywhere
-                        where instr(head.words, anywhere.phrase) > 0
-                            and substr(head.words, instr(head.words, anywhere.phrase) + length(anywhere.phrase), 1)
-                                not between 'a' and 'z'
-                    )
-                )
-                then 'correction'
             when said.delivery in ('queued', 'queue_only', 'beside_result') then 'queued_prompt'
             else 'prompt'
         end as kind,
@@ -135,13 +35,13 @@ signals as (
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
-        said.is_trivial
-    from judged as said
+        said.is_trivial, said.correction_reason
+    from _judged_prompts as said
     union all
     select
         objections.kind, objections.session_id, projects.name, objections.agent_run_id, objections.message_id, null, null, messages.file_id,
         messages.line_number, objections.about_message_id, objections.tool_use_id, objections.text, null,
-        objections.git_branch, objections.said_at, 0
+        objections.git_branch, objections.said_at, 0, null
     from objections
     join messages using (message_id)
     left join sessions on sessions.session_id = objections.session_id
@@ -149,12 +49,13 @@ signals as (
 )
 
 select
-    signals.kind,
+    iif(signals.correction_reason is null, signals.kind, 'correction') as kind,
     signals.session_id,
     signals.project,
     signals.text,
     signals.question,
     signals.is_trivial,
+    signals.correction_reason, -- the rule and the phrase that make the prompt a correction
     signals.tool_use_id,
     tool_uses.name as tool_name,
     tool_uses.command,
