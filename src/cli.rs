@@ -133,6 +133,12 @@ pub enum Command {
     #[command(after_help = "Example:
   cc-etl export --format parquet --out metrics")]
     Export(ExportArguments),
+    /// Import the archives of other databases, such as those of other machines
+    ///
+    /// The result is the same as if this database had synced their homes, in any order. The other databases are only read.
+    #[command(after_help = "Example:
+  cc-etl merge laptop.db desktop.db --db all.db")]
+    Merge(MergeArguments),
     /// Rebuild all tables from the archive
     Rebuild,
     /// Verify the database
@@ -400,6 +406,22 @@ pub struct ExportArguments {
 pub enum ExportFormat {
     /// A folder of Parquet files
     Parquet,
+}
+
+#[derive(Debug, Args)]
+pub struct MergeArguments {
+    /// Databases to read
+    #[arg(value_name = "OTHER.db", required = true)]
+    pub databases: Vec<PathBuf>,
+    /// Threads to use; default: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Wait for a running sync, at most this many seconds if given; default: exit with 75
+    #[arg(long, value_name = "SECONDS")]
+    pub wait: Option<Option<u64>>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

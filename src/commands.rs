@@ -11,6 +11,7 @@ mod edit;
 pub mod export;
 pub mod hook;
 pub mod mcp;
+pub mod merge;
 pub mod overview;
 pub mod path;
 pub mod prices;

@@ -67,6 +67,9 @@ pub const CHECKS: &[(&str, &str)] = embedded::CHECKS;
 /// The data sets of `cc-etl export`, by name.
 pub(crate) const EXPORT: &[(&str, &str)] = embedded::EXPORT;
 
+/// The path of the demo home in a database.
+pub const DEMO_ROOT: &str = "demo";
+
 /// The files of the demo home, by path.
 pub const DEMO_HOME: &[(&str, &[u8])] = embedded::DEMO_HOME;
 

@@ -13,7 +13,6 @@ use crate::read::{self, Bytes};
 use rayon::prelude::*;
 use rusqlite::Connection;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,8 +26,8 @@ pub struct ChangedFile {
     pub version: FileVersion,
     /// Its archived chunks. The file began with them when it was compared.
     pub chunks: Vec<(u64, Hash)>,
-    /// The file, if it was opened for the comparison and is still open.
-    pub opened: Option<File>,
+    /// The file, if it was opened for the comparison and is still open, or where it is archived.
+    pub bytes: Option<Bytes>,
     /// Its stat at the comparison, if the stat is settled: every later change will alter it.
     pub settled: Option<Stat>,
 }
@@ -225,7 +224,7 @@ fn compare_with(
 
 /// Sorts files by age, because Claude Code deletes the oldest first. The files of a session stay together at the age of the
 /// oldest, the transcript before those of its agents, so that most references are resolved at once.
-fn sort_by_age(files: &mut [ChangedFile]) {
+pub fn sort_by_age(files: &mut [ChangedFile]) {
     let age = |file: &ChangedFile| file.version.stat.map(|stat| stat.modified_ns);
     let mut oldest = HashMap::new();
     for file in files.iter() {
@@ -347,10 +346,8 @@ fn examine(
         return Verdict::Touched(known.file_id, stat, changed.version.is_racy);
     }
     changed.settled = settled;
-    changed.opened = match bytes {
-        Bytes::File(opened) if held.fetch_add(1, Ordering::Relaxed) < HELD_FILES => Some(opened),
-        _ => None,
-    };
+    let is_held = held.fetch_add(1, Ordering::Relaxed) < HELD_FILES;
+    changed.bytes = is_held.then_some(bytes);
     if !same {
         return Verdict::Rewritten(Box::new(changed), known.file_id);
     }
@@ -378,7 +375,7 @@ fn new_file(file: &SourceFile, source_id: i64, generation: i64) -> ChangedFile {
             ..FileVersion::new(source_id, file.path.clone(), generation)
         },
         chunks: Vec::new(),
-        opened: None,
+        bytes: None,
         settled: None,
     }
 }

@@ -44,31 +44,31 @@ impl Input {
             absolute,
             mut version,
             chunks,
-            opened,
+            bytes,
             settled,
         } = file;
-        let opened = match opened {
-            Some(opened) => opened
-                .metadata()
-                .map(|metadata| (opened, Stat::of(&metadata))),
-            None => read::open(&absolute),
+        let opened = match bytes {
+            Some(bytes) => bytes.stat().map(|stat| (bytes, stat)),
+            None => read::open(&absolute).map(|(file, stat)| (Bytes::File(file), Some(stat))),
         };
-        let (opened, stat) = match opened {
+        let (bytes, stat) = match opened {
             Ok(opened) => opened,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Problem::new(&absolute, error)),
         };
-        version.is_racy = file_diff::is_racy(&stat);
-        version.stat = Some(stat);
+        if let Some(stat) = stat {
+            version.is_racy = file_diff::is_racy(&stat);
+            version.stat = Some(stat);
+        }
         let settled = match version.size {
-            0 => Some(stat).filter(file_diff::is_settled),
+            0 => stat.filter(file_diff::is_settled),
             _ => settled,
         };
         Ok(Some(Input {
             name: absolute,
+            size: version.stat.map_or(0, |stat| stat.size),
             version: Arc::new(version),
-            bytes: Bytes::File(opened),
-            size: stat.size,
+            bytes,
             chunks,
             settled,
         }))

@@ -12,6 +12,7 @@
 //! |-----------|-------------------------|----------------------------------------------------------------------------|
 //! | discover  | [`discover`]            | a Claude home -> `SourceFile`s, classified by path                         |
 //! |           | [`file_diff`]           | source files and the database -> what is new                               |
+//! |           | [`merge`]               | another database and the database -> what is new                           |
 //! | read      | [`read`]                | a file -> `Section`s: chunks with the lines that end in them               |
 //! | archive   | [`archive`]             | bytes <-> zstd chunks                                                      |
 //! | decode    | [`decode`], [`record`]  | a line -> `Record`s, also of damaged lines                                 |
@@ -64,6 +65,7 @@ mod limits;
 pub mod load;
 pub mod machine;
 mod mcp;
+pub mod merge;
 pub mod normalize;
 mod pager;
 pub mod pipeline;

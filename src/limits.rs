@@ -149,35 +149,53 @@ pub fn import(database: &Path) -> Result<i64> {
     if content.is_empty() {
         return Ok(0);
     }
-    let connection = database::open(database)?;
-    let transaction = connection.unchecked_transaction()?;
-    let mut damaged = 0;
-    {
-        let mut insert = transaction.prepare(sql::IMPORT_LIMIT_SAMPLE)?;
-        for sample in parse(&content) {
-            match sample {
-                Ok(sample) => {
-                    insert.execute(params![
-                        sample.limit_name,
-                        sample.used_percentage,
-                        sample.resets_at,
-                        sample.sampled_at
-                    ])?;
-                }
-                Err(_) => damaged += 1,
-            }
-        }
-    }
-    transaction.commit()?;
-    // Closing checkpoints; a failure leaves the log, with all data.
-    database::close(connection, database);
+    let (samples, damaged): (Vec<_>, Vec<_>) = parse(&content).partition(|sample| sample.is_ok());
+    insert(database, samples.into_iter().flatten())?;
     let file = OpenOptions::new().write(true).open(&path).map_err(io())?;
     file.lock().map_err(io())?;
     // Lines that were added since are imported by the next sync, with those imported now.
     if file.metadata().map_err(io())?.len() == content.len() as u64 {
         file.set_len(0).map_err(io())?;
     }
-    Ok(damaged)
+    Ok(damaged.len() as i64)
+}
+
+/// Imports the samples of another database. The caller holds the lock of this one.
+pub fn merge(database: &Path, other: &Connection) -> Result<()> {
+    let mut statement = other.prepare(sql::LIST_LIMIT_SAMPLES)?;
+    let samples = statement.query_map([], |row| {
+        Ok(Sample {
+            limit_name: row.get(0)?,
+            used_percentage: row.get(1)?,
+            resets_at: row.get(2)?,
+            sampled_at: row.get(3)?,
+        })
+    })?;
+    let samples: Vec<Sample> = samples.collect::<rusqlite::Result<_>>()?;
+    match samples.is_empty() {
+        true => Ok(()),
+        false => insert(database, samples.into_iter()),
+    }
+}
+
+fn insert(database: &Path, samples: impl Iterator<Item = Sample>) -> Result<()> {
+    let connection = database::open(database)?;
+    let transaction = connection.unchecked_transaction()?;
+    {
+        let mut insert = transaction.prepare(sql::IMPORT_LIMIT_SAMPLE)?;
+        for sample in samples {
+            insert.execute(params![
+                sample.limit_name,
+                sample.used_percentage,
+                sample.resets_at,
+                sample.sampled_at
+            ])?;
+        }
+    }
+    transaction.commit()?;
+    // Closing checkpoints; a failure leaves the log, with all data.
+    database::close(connection, database);
+    Ok(())
 }
 
 #[cfg(test)]

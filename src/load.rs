@@ -62,8 +62,11 @@ pub struct FileVersion {
     pub path_bytes: Option<Vec<u8>>,
     pub place: Place,
     pub generation: i64,
-    /// The stat when it was opened; `None` if its bytes come from the archive.
+    /// The stat when it was opened; `None` if its bytes come from the archive of the database itself.
     pub stat: Option<Stat>,
+    /// When a sync found it first, and first missed it, if another database knows.
+    pub first_seen_at: Option<String>,
+    pub missing_since: Option<String>,
     /// Whether it may change without a change of its stat.
     pub is_racy: bool,
     /// Archived bytes.
@@ -161,6 +164,8 @@ impl FileVersion {
             path_bytes: None,
             generation,
             stat: None,
+            first_seen_at: None,
+            missing_since: None,
             is_racy: false,
             size: 0,
             archived_hash: None,

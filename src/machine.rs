@@ -58,21 +58,32 @@ impl Machine {
 
     /// The key of a home of this machine. Adds a new home, and updates the label of a known one.
     pub fn home(&self, connection: &Connection, root_path: &str) -> Result<i64> {
-        let known: Option<(i64, String)> = connection
-            .prepare_cached(sql::FIND_SOURCE)?
-            .query_row([&self.id, root_path], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((source_id, label)) = known else {
-            let product = discover::product(Path::new(root_path));
-            let source = [&self.id, &self.name, root_path, product];
-            connection.execute(sql::INSERT_SOURCE, source)?;
-            return Ok(connection.last_insert_rowid());
-        };
+        let product = discover::product(Path::new(root_path));
+        let (source_id, label) = self.find_or_add_home(connection, root_path, product)?;
         if label != self.name {
             connection.execute(sql::NAME_SOURCE, (source_id, &self.name))?;
             database::derive_again(connection)?;
         }
         Ok(source_id)
+    }
+
+    /// The key and the label of a home of this machine. Adds a new home.
+    pub fn find_or_add_home(
+        &self,
+        connection: &Connection,
+        root_path: &str,
+        product: &str,
+    ) -> Result<(i64, String)> {
+        let known = connection
+            .prepare_cached(sql::FIND_SOURCE)?
+            .query_row([&self.id, root_path], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let source = [&self.id, &self.name, root_path, product];
+        connection.execute(sql::INSERT_SOURCE, source)?;
+        Ok((connection.last_insert_rowid(), self.name.clone()))
     }
 }
 

@@ -43,6 +43,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Restore(arguments) => commands::restore::run(&global, &arguments),
         Command::Backup(arguments) => commands::backup::run(&global, &arguments),
         Command::Export(arguments) => commands::export::run(&global, &arguments),
+        Command::Merge(arguments) => commands::merge::run(&global, &arguments),
         Command::Rebuild => commands::rebuild::run(&global),
         Command::Check(arguments) => commands::check::run(&global, &arguments),
         Command::Status(arguments) => commands::status::run(&global, &arguments),

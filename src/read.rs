@@ -17,16 +17,23 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// The source of a file's bytes.
+#[derive(Debug)]
 pub enum Bytes {
     File(File),
+    /// The archive of the database itself.
     Archive(ArchivedFile),
+    /// The archive of another database.
+    Other(ArchivedFile),
 }
 
-/// A file in the archive.
+/// A file in an archive.
+#[derive(Debug)]
 pub struct ArchivedFile {
     /// A read-only connection.
     pub connection: Arc<Mutex<Connection>>,
     pub file_id: i64,
+    /// The hashes that its chunks must have, as far as they are to be verified.
+    pub hashes: Vec<Hash>,
 }
 
 /// A chunk of a file with the lines that end in it.
@@ -82,15 +89,15 @@ impl Bytes {
     pub fn read_at(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         match self {
             Bytes::File(file) => read_at(file, offset, length),
-            Bytes::Archive(file) => file.read_at(offset, length),
+            Bytes::Archive(file) | Bytes::Other(file) => file.read_at(offset, length),
         }
     }
 
-    /// The metadata of the open file; `None` for the archive.
+    /// The metadata of the open file; `None` for an archive.
     pub fn stat(&self) -> io::Result<Option<Stat>> {
         match self {
             Bytes::File(file) => Ok(Some(Stat::of(&file.metadata()?))),
-            Bytes::Archive(_) => Ok(None),
+            Bytes::Archive(_) | Bytes::Other(_) => Ok(None),
         }
     }
 
@@ -186,6 +193,11 @@ impl ArchivedFile {
                 archive::find(&connection, self.file_id, position)?
             };
             let chunk = archive::unpack(&content, byte_length)?;
+            let expected = self.hashes.get(position as usize);
+            if expected.is_some_and(|expected| archive::hash(&chunk) != *expected) {
+                let message = "its archived bytes are damaged: they do not match their hash";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
             range.extend_from_slice(archive::slice(&chunk, position, offset, end));
         }
         Ok(range)
@@ -204,7 +216,9 @@ pub fn read_section(bytes: &Bytes, position: u64, size: u64, parsed: u64) -> io:
     let mut buffer = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
     match bytes {
         Bytes::File(file) => read_into(&mut buffer, file, buffer_offset, head + wanted)?,
-        Bytes::Archive(file) => buffer = file.read_at(buffer_offset, head + wanted)?,
+        Bytes::Archive(file) | Bytes::Other(file) => {
+            buffer = file.read_at(buffer_offset, head + wanted)?;
+        }
     }
     if (buffer.len() as u64) < head {
         buffer_offset = chunk_offset;

@@ -97,7 +97,7 @@ fn import_after(is_held: bool, change: impl FnOnce(&Sandbox)) -> (Sandbox, Impor
     let mut files = changed(&sandbox, &connection);
     assert_eq!(files.len(), 1);
     if !is_held {
-        files[0].opened = None;
+        files[0].bytes = None;
     }
     change(&sandbox);
     let inputs = files
@@ -375,7 +375,7 @@ fn a_link_or_a_pipe_that_takes_the_name_of_a_file_is_not_read() {
         sandbox.write("projects/-w/new.jsonl", lines(2, 1));
         let connection = database::open(&sandbox.database()).unwrap();
         let mut files = changed(&sandbox, &connection);
-        files.iter_mut().for_each(|file| file.opened = None);
+        files.iter_mut().for_each(|file| file.bytes = None);
         let secret = sandbox.path("secret.jsonl");
         fs::write(&secret, lines(3, 1)).unwrap();
         for file in [&file, &sandbox.home().join("projects/-w/new.jsonl")] {

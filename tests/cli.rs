@@ -1309,3 +1309,33 @@ fn a_watching_sync_waits_for_a_home_that_is_gone_and_says_so() {
         "{said}"
     );
 }
+
+#[test]
+fn merge_says_which_databases_it_cannot_read() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "projects/-w/5e550001-0000-4000-8000-000000000001.jsonl",
+        "{}\n",
+    );
+    sandbox.sync();
+    let database = sandbox.database();
+    let demo = sandbox.path("demo.db");
+    sandbox.ok(&["--demo", "--db", demo.to_str().unwrap(), "path"]);
+    fs::write(sandbox.path("text.db"), "not a database").unwrap();
+    let fails = |arguments: &[&str], code: i32, message: &str| {
+        let output = sandbox.run(&[&["merge"], arguments].concat());
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{printed}");
+        assert!(printed.contains(message), "{printed}");
+    };
+    let of = |name: &str| sandbox.path(name).to_str().unwrap().to_string();
+    fails(&[], 2, "OTHER.db");
+    fails(
+        &[database.to_str().unwrap()],
+        2,
+        "name another one, or another --db",
+    );
+    fails(&[&of("demo.db")], 2, "holds the demo");
+    fails(&[&of("text.db")], 78, "is not a cc-etl database");
+    fails(&[&of("nothing.db")], 66, "there is no database");
+}

@@ -272,6 +272,161 @@ proptest! {
     }
 }
 
+/// Databases of three machines: one has the whole home, one a part of it, and one what there was earlier, too.
+fn three_machines(plan: &Plan) -> [Sandbox; 3] {
+    [None, plan.steps.first(), plan.steps.last()].map(|step| {
+        let sandbox = Sandbox::new();
+        write_home(&sandbox, plan, step.map(|(cuts, _)| cuts.as_slice()));
+        sandbox
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn merged_databases_hold_what_one_sync_of_all_homes_holds(
+        plan in plan(),
+        order in Just([0, 1, 2]).prop_shuffle(),
+        is_at_once in any::<bool>(),
+        is_synced in any::<bool>(),
+    ) {
+        let machines = three_machines(&plan);
+        let clean = Sandbox::new();
+        for (number, sandbox) in machines.iter().enumerate() {
+            let name = format!("machine {number}");
+            let home = sandbox.home();
+            let sync = ["sync", "--machine", &name, "--source", home.to_str().unwrap()];
+            sandbox.ok(&sync);
+            clean.ok(&sync);
+        }
+        clean.check();
+        let hash = clean.hash();
+
+        let databases = order.map(|number| machines[number].database());
+        let names: Vec<&str> = databases.iter().map(|path| path.to_str().unwrap()).collect();
+        let merged = Sandbox::new();
+        if is_synced {
+            let (name, home) = (format!("machine {}", order[1]), machines[order[1]].home());
+            merged.ok(&["sync", "--machine", &name, "--source", home.to_str().unwrap()]);
+        }
+        for names in names.chunks(if is_at_once { 3 } else { 1 }) {
+            merged.ok(&[&["merge"], names].concat());
+            merged.check();
+        }
+        prop_assert_eq!(&merged.hash(), &hash);
+        merged.ok(&[&["merge"], names.as_slice()].concat());
+        prop_assert_eq!(&merged.hash(), &hash, "a second merge changed something");
+        merged.ok(&["rebuild"]);
+        prop_assert_eq!(&merged.hash(), &hash, "a rebuild changed something");
+    }
+}
+
+/// Merges databases of one home, as it was at several moments, into a new one.
+fn merged(databases: &[&Path]) -> Sandbox {
+    let names = databases.iter().map(|path| path.to_str().unwrap());
+    let sandbox = Sandbox::new();
+    let arguments: Vec<&str> = ["merge"].into_iter().chain(names).collect();
+    sandbox.ok(&arguments);
+    sandbox.check();
+    sandbox
+}
+
+#[test]
+fn databases_of_one_home_at_several_moments_merge_into_its_whole_history() {
+    let sandbox = Sandbox::new();
+    let copies = ["short.db", "long.db", "rewritten.db"].map(|name| sandbox.path(name));
+    let line = |number: usize| format!("{}\n", user(&format!("u{number}"), "a", json!({})));
+    let contents = [
+        line(1),
+        line(1) + &line(2),
+        line(3) + &line(2), // another version
+    ];
+    for (step, (content, copy)) in (0..).zip(contents.iter().zip(&copies)) {
+        set_age(&sandbox.write(FILES[0], content), 0, step);
+        sandbox.sync();
+        sandbox.ok(&["backup", copy.to_str().unwrap()]);
+    }
+    let hash = sandbox.hash();
+    let [short, long, rewritten] = copies.each_ref().map(|copy| copy.as_path());
+    for order in [
+        vec![rewritten],
+        vec![short, rewritten],
+        vec![rewritten, short],
+        vec![long, short, rewritten],
+        vec![short, long, rewritten, short],
+    ] {
+        let merged = merged(&order);
+        assert_eq!(merged.hash(), hash, "{order:?}");
+        let files = "select generation, is_current, archived_bytes from files order by 1";
+        assert_eq!(merged.query(files), sandbox.query(files), "{order:?}");
+    }
+}
+
+#[test]
+fn a_merged_file_keeps_what_is_known_of_it_and_is_restored_byte_for_byte() {
+    let sandbox = Sandbox::new();
+    let content = format!("{}\n", user("u1", "a", json!({})));
+    set_age(&sandbox.write(FILES[0], &content), 3, 0);
+    sandbox.sync();
+    fs::remove_file(sandbox.home().join(FILES[0])).unwrap();
+    sandbox.sync();
+    let merged = merged(&[&sandbox.database()]);
+    let known = "select path, modified_ns, first_seen_at, missing_since is not null from files";
+    assert_eq!(merged.query(known), sandbox.query(known));
+    let homes = "select machine_id, machine, root_path, product from sources";
+    assert_eq!(merged.query(homes), sandbox.query(homes));
+    let folder = merged.path("restored");
+    merged.ok(&["restore", "--out", folder.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(folder.join(FILES[0])).unwrap(), content);
+}
+
+#[test]
+fn what_only_the_status_line_told_is_merged_too() {
+    let [one, two] = [1, 2].map(|hour| {
+        let sandbox = Sandbox::new();
+        sandbox.sync();
+        let writer = Connection::open(sandbox.database()).unwrap();
+        let sample =
+            "insert into limit_samples (limit_name, used_percentage, resets_at, sampled_at)
+            values ('five_hour', ?1, '2026-01-01T05:00:00.000Z', ?2)";
+        let at = format!("2026-01-01T0{hour}:00:00.000Z");
+        writer.execute(sample, (7.0, &at)).unwrap();
+        writer.execute(sample, (f64::from(hour), &at)).unwrap();
+        sandbox
+    });
+    let samples = "select used_percentage, substr(sampled_at, 12, 5) from limit_samples order by 1";
+    for [first, second] in [[&one, &two], [&two, &one]] {
+        let merged = merged(&[&first.database(), &second.database()]);
+        assert_eq!(merged.query(samples), ["1|01:00", "2|02:00", "7|01:00"]);
+    }
+}
+
+#[test]
+fn damaged_bytes_of_another_archive_are_reported_and_not_merged() {
+    let sandbox = Sandbox::new();
+    for (path, text) in [(FILES[0], "good"), (FILES[1], "damaged")] {
+        sandbox.write(path, format!("{}\n", user(text, text, json!({}))));
+    }
+    sandbox.sync();
+    let writer = Connection::open(sandbox.database()).unwrap();
+    let swap = "update archive_chunks set content = (
+            select content from archive_chunks join files using (file_id) where path = ?1
+        ), byte_length = (
+            select byte_length from archive_chunks join files using (file_id) where path = ?1
+        )
+        where file_id = (select file_id from files where path = ?2)";
+    assert_eq!(writer.execute(swap, [FILES[0], FILES[1]]).unwrap(), 1);
+    drop(writer);
+    let target = Sandbox::new();
+    let output = target.run(&["merge", sandbox.database().to_str().unwrap()]);
+    let message = sandbox::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains(FILES[1]), "{message}");
+    assert!(message.contains("damaged"), "{message}");
+    assert_eq!(target.query("select uuid from messages"), ["good"]);
+}
+
 /// A first load lets responses wait for further lines, and those that a parent tells of for the lines of their agent. Here
 /// more of both come than it lets wait, in several chunks.
 #[test]

@@ -38,6 +38,15 @@ where not (files.kind = 'other' and files.archived_bytes = 0)
     ))
 order by sources.source_id, files.path, files.generation
 
+-- name: file_versions
+-- Every version of the files of a home.
+select
+    file_id, path, path_bytes, generation, archived_bytes, archived_hash, parsed_bytes, newline_count, blank_line_count,
+    modified_ns, changed_ns, device, inode, is_racy, first_seen_at, missing_since, size_bytes
+from files
+where source_id = ?1
+order by path, generation
+
 -- name: find_archived_bytes
 -- How much of a file is archived, its running hash, and how much of it became rows.
 select archived_bytes, archived_hash, parsed_bytes, newline_count, blank_line_count

@@ -4,6 +4,10 @@ values (?1, ?2, ?3, ?4)
 on conflict (limit_name, resets_at, used_percentage) do update set sampled_at = min(sampled_at, excluded.sampled_at)
 where excluded.sampled_at < sampled_at
 
+-- name: list_limit_samples
+select limit_name, used_percentage, resets_at, sampled_at
+from limit_samples
+
 -- name: has_limit_sample
 select exists (
     select 1

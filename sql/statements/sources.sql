@@ -8,6 +8,11 @@ from sources
 select count(*), coalesce(sum(root_path = 'demo'), 0)
 from sources
 
+-- name: describe_sources
+-- The homes as they are, for another database.
+select source_id, machine_id, machine, root_path, product
+from sources
+
 -- name: find_source
 select source_id, machine
 from sources

@@ -225,6 +225,7 @@ fn unaccounted_in(
 ) -> Result<Option<String>> {
     let file_id = version.file_id.unwrap_or_default();
     let bytes = Bytes::Archive(ArchivedFile {
+        hashes: Vec::new(),
         connection: shared.clone(),
         file_id,
     });

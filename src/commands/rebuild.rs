@@ -126,6 +126,7 @@ pub fn load_archive(
         bytes: Bytes::Archive(ArchivedFile {
             connection: reader.clone(),
             file_id: version.file_id.unwrap_or_default(),
+            hashes: Vec::new(),
         }),
         version: Arc::new(version),
         size,

@@ -16,6 +16,7 @@ use crate::file_diff::{ChangedFile, Changes, KnownFiles};
 use crate::import::{Commits, Imported, Importer, finish_version};
 use crate::limits;
 use crate::load::{Loader, Written};
+use crate::merge::{self, OtherDatabase};
 use crate::pipeline::Pipeline;
 use crate::progress::Progress;
 use crate::stop::Stop;
@@ -44,6 +45,19 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     }
 }
 
+/// Imports what other databases have and this one has not.
+pub fn merge(global: &Global, arguments: &SyncArguments, others: Vec<OtherDatabase>) -> Result<()> {
+    let request = Request {
+        global,
+        arguments,
+        roots: Vec::new(),
+        others,
+        database: database_path(global)?,
+        stop: Stop::listen()?,
+    };
+    run_request(&request, None)
+}
+
 /// Imports the demo home, unless its database exists.
 pub fn create_demo(global: &Global) -> Result<()> {
     if database_path(global)?.exists() {
@@ -62,15 +76,21 @@ struct Request<'a> {
     arguments: &'a SyncArguments,
     /// The folders of the homes.
     roots: Vec<PathBuf>,
+    /// Databases to merge, instead of homes.
+    others: Vec<OtherDatabase>,
     database: PathBuf,
     stop: Stop,
 }
 
-/// Syncs, reports.
 fn run_here(global: &Global, arguments: &SyncArguments, place: Option<Place>) -> Result<()> {
-    let request = Request::new(global, arguments)?;
+    run_request(&Request::new(global, arguments)?, place)
+}
+
+/// Syncs, reports.
+fn run_request(request: &Request<'_>, place: Option<Place>) -> Result<()> {
+    let (global, arguments) = (request.global, request.arguments);
     let is_first = !request.database.exists();
-    let report = run_once(&request, place)?;
+    let report = run_once(request, place)?;
     report.print(global, arguments)?;
     if is_first && !global.quiet && !arguments.json {
         print(&sanitize(&next_steps(global)))?;
@@ -89,8 +109,13 @@ fn run_once(request: &Request<'_>, place: Option<Place>) -> Result<Report> {
         let lines = counted(damaged, "damaged line");
         warn(&format!("{lines} of the status line's file are left out"));
     }
-    lock.record_sync(&timestamp::now())
-        .map_err(Error::io(&request.database))?;
+    for other in &request.others {
+        limits::merge(&request.database, &other.connection())?;
+    }
+    if request.others.is_empty() {
+        lock.record_sync(&timestamp::now())
+            .map_err(Error::io(&request.database))?;
+    }
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
 }
@@ -107,6 +132,7 @@ impl<'a> Request<'a> {
             arguments,
             stop: Stop::listen()?,
             roots: roots(global, arguments)?,
+            others: Vec::new(),
             database: database_path(global)?,
         })
     }
@@ -306,7 +332,7 @@ fn find_homes_and_database(
     })
 }
 
-/// Compares the files of the homes with those in the database.
+/// Compares the files of the homes, or those of other databases, with the files in the database.
 fn compare(
     request: &Request<'_>,
     homes: &[Home],
@@ -318,10 +344,16 @@ fn compare(
     let compare = |home: &Home| {
         let source_id = machine.home(connection, &home.name)?;
         let mut changes = known.compare(connection, source_id, &home.found, home.is_complete)?;
-        report.note(home, &mut changes);
+        report.problems.extend(home.found.problems.iter().cloned());
+        report.note(&home.name, home.found.files.len(), &mut changes);
         Ok(changes)
     };
-    homes.iter().map(compare).collect()
+    let mut changes: Vec<Changes> = homes.iter().map(compare).collect::<Result<_>>()?;
+    for mut home in merge::compare(connection, &request.others)? {
+        report.note(&home.root_path, home.file_count, &mut home.changes);
+        changes.push(home.changes);
+    }
+    Ok(changes)
 }
 
 /// Whether nothing is new and nothing has to be derived again.

@@ -32,10 +32,7 @@ impl Archived {
     /// the file at any moment.
     pub fn continues(&mut self, piece: &mut Piece<'_>) -> std::io::Result<bool> {
         let Some(chunk) = &mut piece.batch.chunk else {
-            return match piece.seen {
-                Some(_) => self.is_unchanged(piece.seen),
-                None => Ok(true),
-            };
+            return self.is_unchanged(piece.seen);
         };
         let known = self.input.chunks.get(chunk.position as usize);
         if chunk.known_hash.as_ref() != known.map(|(_, hash)| hash) {
@@ -49,7 +46,8 @@ impl Archived {
 
     /// Whether the file begins with these chunks. Reads the bytes again only if the stat does not prove it.
     fn is_unchanged(&mut self, seen: Option<Stat>) -> std::io::Result<bool> {
-        if self.settled.is_some() && self.settled == seen {
+        // An archive has no stat, and does not change.
+        if seen.is_none() || self.settled == seen {
             return Ok(true);
         }
         self.settled = self.input.bytes.stat()?.filter(file_diff::is_settled);

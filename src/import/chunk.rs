@@ -159,7 +159,7 @@ fn parse<'a>(
         return Ok(None);
     }
     let chunk = match &input.bytes {
-        Bytes::File(_) if !section.chunk().is_empty() => {
+        Bytes::File(_) | Bytes::Other(_) if !section.chunk().is_empty() => {
             Some(archive::pack(position, section.chunk(), known)?)
         }
         _ => None,

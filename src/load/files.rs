@@ -140,8 +140,9 @@ impl<S: Store> Loader<S> {
             blank_line_count: version.blank_line_count,
             is_racy: true,
             is_current: true,
-            first_seen_at: now.clone(),
+            first_seen_at: version.first_seen_at.clone().unwrap_or_else(|| now.clone()),
             last_synced_at: now,
+            missing_since: version.missing_since.clone(),
             ..File::default()
         })
     }

@@ -1,7 +1,7 @@
 //! The homes to sync, with their files.
 
 use crate::cli::{Global, SyncArguments};
-use crate::database::DEMO_HOME;
+use crate::database::{DEMO_HOME, DEMO_ROOT};
 use crate::discover::{self, Discovery};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
@@ -114,7 +114,7 @@ fn demo_home() -> Result<Home> {
     }
     Ok(Home {
         root: folder.path().to_path_buf(),
-        name: "demo".to_string(),
+        name: DEMO_ROOT.to_string(),
         found: discover::discover(folder.path())?,
         is_complete: true,
         _folder: Some(folder),

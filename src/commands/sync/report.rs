@@ -1,7 +1,6 @@
 //! The results of a sync, for people and for programs.
 
 use super::Plan;
-use super::homes::Home;
 use crate::cli::{Global, SyncArguments};
 use crate::commands::{print, warn};
 use crate::database::statements as sql;
@@ -58,10 +57,10 @@ impl Report {
         }
     }
 
-    pub fn note(&mut self, home: &Home, changes: &mut Changes) {
-        self.homes.push(home.name.clone());
-        self.files += home.found.files.len();
-        self.problems.extend(home.found.problems.iter().cloned());
+    /// Counts what is new in a home.
+    pub fn note(&mut self, home: &str, files: usize, changes: &mut Changes) {
+        self.homes.push(home.to_string());
+        self.files += files;
         self.problems.append(&mut changes.problems);
         self.changed_files += changes.files.len();
         self.rewritten_files += changes.rewritten().count();
