@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("report/page.css");
 /// The questions of the report, in its order. Those with a chart declare it in their header.
 pub const QUESTIONS: &[&str] = &[
     "periods",
-    "budgets",
+    "budget_report",
     "daily_model_costs",
     "activity_by_day",
     "activity_by_hour",

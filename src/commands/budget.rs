@@ -109,7 +109,7 @@ fn list(global: &Global, arguments: &BudgetListArguments) -> Result<()> {
     if !has_any && output.format() == Format::Table {
         return print("there is no budget; cc-etl budget set 200 --per month adds one");
     }
-    ask_with(global, "budgets", &[], None, output)
+    ask_with(global, "budget_report", &[], None, output)
 }
 
 /// Fails if a budget is exceeded.

@@ -95,7 +95,7 @@ impl Overview {
             Ok(query::run(connection, &question.sql, &parameters, None)?.0)
         };
         let periods = ask("periods", &[("today", &last_day)])?;
-        let mut budgets = ask("budgets", &[])?;
+        let mut budgets = ask("budget_report", &[])?;
         budgets.select(&[
             "period",
             "project",

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The question that most people have no rows for.
-const BUDGETS: &str = "budgets";
+const BUDGETS: &str = "budget_report";
 
 pub fn run(global: &Global, arguments: &PageArguments) -> Result<()> {
     let path = database_path(global)?;
