@@ -8,6 +8,7 @@
 //! | file                | what it does                                                                             |
 //! |---------------------|------------------------------------------------------------------------------------------|
 //! | `files`             | the lock, temporary files, permissions                                                   |
+//! | `replacement`       | a file that is renamed when it is whole                                                  |
 //! | `schema`            | the statements of `sql/schema.sql`                                                       |
 //! | `create`            | creates a new database; checks its references                                            |
 //! | `upgrade`           | replaces the tables of an older schema                                                   |
@@ -25,6 +26,7 @@ pub mod hash;
 mod insert;
 pub(crate) mod parallel;
 pub(crate) mod refresh;
+mod replacement;
 pub mod schema;
 pub mod upgrade;
 
@@ -33,6 +35,8 @@ use crate::format::QueryRows;
 use crate::sqlite_bulk::PAGE_BYTES;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -46,6 +50,7 @@ pub(crate) use functions::{lower_version, version_number};
 pub use functions::{priced_model, regional_model};
 pub use insert::Inserter;
 pub use refresh::{derive_again, is_up_to_date, open_with_prices_only};
+pub use replacement::Replacement;
 pub use schema::SCHEMA;
 
 mod embedded {
@@ -275,6 +280,22 @@ fn not_ours(path: &Path) -> Error {
     Error::Unusable(format!(
         "{path} is not a cc-etl database; give another one with --db FILE"
     ))
+}
+
+/// Refuses to replace a cc-etl database by another file.
+pub fn refuse_own(target: &Path) -> Result<()> {
+    const PLACE: usize = 68; // of the application id in the header
+    let mut header = [0; PLACE + size_of_val(&APPLICATION_ID)];
+    let read = File::open(target).and_then(|mut file| file.read_exact(&mut header));
+    let is_own =
+        header.starts_with(b"SQLite format 3\0") && header[PLACE..] == APPLICATION_ID.to_be_bytes();
+    match read.is_ok() && is_own {
+        true => Err(Error::Usage(format!(
+            "{} is a database of cc-etl; name another file",
+            target.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Finds a session by the beginning of its id, else by words of its title.
