@@ -126,12 +126,14 @@ pub enum Command {
     Restore(RestoreArguments),
     /// Copy the database, also during a sync
     Backup(BackupArguments),
-    /// Write facts and dimensions for other engines: DuckDB, ClickHouse, Spark, data lakes
+    /// Write facts and dimensions for other engines: DuckDB, ClickHouse, Spark, PostgreSQL, data lakes
     ///
-    /// The folder has typed Parquet files by month and machine, with costs and classes already computed, and a manifest per
-    /// machine. Exporting again replaces only the files that differ. Several machines may export to one folder.
-    #[command(after_help = "Example:
-  cc-etl export --format parquet --out metrics")]
+    /// They are typed, with costs and classes already computed. Parquet files are written by month and machine, with a manifest per
+    /// machine; exporting again replaces only those that differ, and several machines may export to one folder. The script for
+    /// psql is one transaction that replaces the rows of this database's machines, and several machines may load at once.
+    #[command(after_help = "Examples:
+  cc-etl export --format parquet --out metrics
+  cc-etl export --format postgres | psql --no-psqlrc --dbname postgresql://server/team")]
     Export(ExportArguments),
     /// Import the archives of other databases, such as those of other machines
     ///
@@ -388,9 +390,9 @@ pub struct ExportArguments {
     /// Output format
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Folder to write to
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    /// File to write to, or folder for parquet; default: standard output
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
     /// How much to show
     #[arg(long, value_enum, default_value_t = Detail::Metrics)]
     pub profile: Detail,
@@ -406,6 +408,8 @@ pub struct ExportArguments {
 pub enum ExportFormat {
     /// A folder of Parquet files
     Parquet,
+    /// A script for psql
+    Postgres,
 }
 
 #[derive(Debug, Args)]

@@ -5,14 +5,18 @@
 //! | `data_set`   | the data sets of `sql/export`: their columns and statements                              |
 //! | `profile`    | what an export may show: hashes names, leaves out or masks text                          |
 //! | `rows`       | reads the rows of a data set as typed cells                                              |
+//! | `output`     | standard output, or a file that is renamed when it is whole                              |
 //! | `parquet`    | writes a Parquet file                                                                    |
 //! | `folder`     | writes a folder of Parquet files: only what differs, and a manifest                      |
+//! | `postgres`   | writes a script for psql                                                                 |
 //!
 //! An export is a function of the rows: it depends neither on the clock nor on earlier exports. It recomputes everything
 //! and replaces what differs.
 
 pub mod data_set;
 pub mod folder;
+pub mod output;
 mod parquet;
+pub mod postgres;
 pub mod profile;
 pub mod rows;

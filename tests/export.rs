@@ -248,6 +248,40 @@ fn a_folder_has_one_profile_and_one_key() {
     assert!(files(&out) == before);
 }
 
+#[test]
+fn a_script_goes_to_a_private_file_and_never_over_a_database() {
+    use std::os::unix::fs::PermissionsExt;
+    let (sandbox, other) = (with_demo(), with_demo());
+    let export = |out: &Path| {
+        let out = out.to_str().unwrap();
+        sandbox.run(&[
+            "export",
+            "--format",
+            "postgres",
+            "--profile",
+            "full",
+            "--out",
+            out,
+        ])
+    };
+    let printed = sandbox.run(&["export", "--format", "postgres", "--profile", "full"]);
+    assert!(printed.stdout.ends_with(b"\ncommit;\n") && printed.stderr.is_empty());
+    let file = sandbox.path("team.sql");
+    for _ in 0..2 {
+        assert!(export(&file).status.success());
+        assert_eq!(fs::read(&file).unwrap(), printed.stdout);
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    for database in [sandbox.database(), other.database()] {
+        let before = fs::read(&database).unwrap();
+        assert_eq!(export(&database).status.code(), Some(2));
+        assert!(fs::read(&database).unwrap() == before);
+    }
+    let parquet = sandbox.run(&["export", "--format", "parquet"]);
+    assert_eq!(parquet.status.code(), Some(2));
+    assert!(sandbox::text(&parquet.stderr).contains("--out DIR"));
+}
+
 /// Every machine has its own files, and the facts of a session are in those of one machine.
 #[test]
 fn a_database_of_several_machines_has_files_for_each() {

@@ -1,32 +1,72 @@
 //! `cc-etl export`: writes facts and dimensions for other engines.
 
 use super::{data_folder, database_path, print, warn};
-use crate::cli::{ExportArguments, Global};
+use crate::cli::{ExportArguments, ExportFormat, Global};
 use crate::database;
 use crate::error::{Error, Result};
-use crate::export::folder;
+use crate::export::output::Output;
 use crate::export::profile::{Detail, Key, Profile};
+use crate::export::{folder, postgres};
 use crate::terminal::{byte_size, counted, sanitize};
+use rusqlite::Connection;
+use std::path::Path;
 
 pub fn run(global: &Global, arguments: &ExportArguments) -> Result<()> {
     let connection = database::open_read_only(&database_path(global)?)?;
     // SQLite sorts large data sets in a temporary file.
     connection.pragma_update(None, "temp_store", "file")?;
     let profile = profile(global, arguments)?;
-    let summary = folder::write(&connection, &arguments.out, &profile)?;
+    match arguments.format {
+        ExportFormat::Parquet => parquet(global, arguments, &connection, &profile),
+        ExportFormat::Postgres => {
+            let mut out = Output::open(arguments.out.as_deref(), &connection)?;
+            let row_count = postgres::write(&connection, &profile, &mut out)?;
+            finish(global, arguments, out, row_count)
+        }
+    }
+}
+
+fn parquet(
+    global: &Global,
+    arguments: &ExportArguments,
+    connection: &Connection,
+    profile: &Profile,
+) -> Result<()> {
+    let Some(out) = arguments
+        .out
+        .as_deref()
+        .filter(|out| *out != Path::new("-"))
+    else {
+        let message = "--format parquet writes a folder; name it with --out DIR";
+        return Err(Error::Usage(message.to_string()));
+    };
+    let summary = folder::write(connection, out, profile)?;
     if global.quiet {
         return Ok(());
     }
     let count = |number: u64, what| counted(number as i64, what);
     print(&sanitize(&format!(
         "{}: {} in {}, {}; {} written, {} removed",
-        arguments.out.display(),
+        out.display(),
         count(summary.row_count, "row"),
         count(summary.file_count, "file"),
         byte_size(summary.byte_count),
         summary.written_count,
         summary.removed_count,
     )))
+}
+
+/// Prints what is in the file. On standard output there is nothing but the rows.
+fn finish(global: &Global, arguments: &ExportArguments, out: Output, row_count: u64) -> Result<()> {
+    match (out.finish()?, &arguments.out) {
+        (Some(byte_count), Some(file)) if !global.quiet => print(&sanitize(&format!(
+            "{}: {}, {}",
+            file.display(),
+            counted(row_count as i64, "row"),
+            byte_size(byte_count),
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn profile(global: &Global, arguments: &ExportArguments) -> Result<Profile> {

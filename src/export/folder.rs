@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Version of the layout and the columns.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// What an export did.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]

@@ -23,6 +23,9 @@ pub enum Cell<'a> {
     Text(Cow<'a, str>),
 }
 
+/// The day from which [`Cell::Date`] counts.
+pub const UNIX_EPOCH: Date = time::macros::date!(1970 - 01 - 01);
+
 /// Where a row belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
@@ -167,8 +170,7 @@ fn day(text: &str) -> Option<i32> {
     let month: u8 = parts.next()?.parse().ok()?;
     let day: u8 = parts.next()?.parse().ok()?;
     let date = Date::from_calendar_date(sign * year, Month::try_from(month).ok()?, day).ok()?;
-    let epoch = Date::from_ordinal_date(1970, 1).expect("it is a day");
-    Some(date.to_julian_day() - epoch.to_julian_day())
+    Some(date.to_julian_day() - UNIX_EPOCH.to_julian_day())
 }
 
 #[cfg(test)]
