@@ -200,18 +200,18 @@ impl Schema {
         if target.key.is_none() {
             return own;
         }
-        // A home is identified by its position among the homes, since paths differ between machines.
-        if target_name == "sources" {
-            return format!(
-                "(select count(*) from sources as a, sources as b
-                where b.source_id = {own} and (a.machine_id, a.root_path) < (b.machine_id, b.root_path))"
-            );
-        }
         self.natural_key(target_name, target, &own, depth)
     }
 
     /// The natural key of the row with an integer key.
     fn natural_key(&self, name: &str, table: &Table, key: &str, depth: usize) -> String {
+        // A home is identified by its position among the homes, since paths differ between machines.
+        if name == "sources" {
+            return format!(
+                "(select count(*) from sources as a, sources as b
+                where b.source_id = {key} and (a.machine_id, a.root_path) < (b.machine_id, b.root_path))"
+            );
+        }
         let inner = format!("t{depth}");
         let parts: Vec<String> = table
             .natural_key
