@@ -20,6 +20,8 @@ pub enum Kind {
     Price,
     /// A number of things.
     Count,
+    /// A number of tokens: a narrow table abbreviates them.
+    Tokens,
     /// A number that is not a quantity: a status code, a position.
     Number,
     /// Any other number, with this many decimals.
@@ -38,12 +40,20 @@ pub enum Kind {
     Id,
     /// A single word, such as the name of a model or a tool.
     Name,
+    /// Names of models, separated by commas: shown without what they have in common.
+    Models,
+    /// A git branch, of which the beginning is shown.
+    Branch,
+    /// A line drawn with blocks, of which the end is the latest.
+    Trend,
     /// A file name, whose end tells more than its beginning.
     Path,
     /// Free text.
     Text,
     /// A bar that pictures the column before it.
     Bar,
+    /// How long ago the time before it was.
+    Age,
 }
 
 /// By the whole name.
@@ -55,6 +65,8 @@ const NAMES: &[(&str, Kind)] = &[
     ("uuid", Kind::Id),
     ("session_id", Kind::Session),
     ("model", Kind::Name),
+    ("models", Kind::Models),
+    ("git_branch", Kind::Branch),
     ("path", Kind::Path),
     ("hour", Kind::Number),
     ("year", Kind::Number),
@@ -68,7 +80,8 @@ const ENDS: &[(&str, Kind)] = &[
     ("_at", Kind::Time),
     ("_date", Kind::Date),
     ("_count", Kind::Count),
-    ("_tokens", Kind::Count),
+    ("_tokens", Kind::Tokens),
+    ("_trend", Kind::Trend),
     ("_session_id", Kind::Session),
     ("_id", Kind::Id),
     ("_key", Kind::Id),
@@ -144,9 +157,11 @@ impl Kind {
             (Kind::Weekday, Value::Integer(day)) => (0..7).contains(day),
             (Kind::Flag, Value::Integer(flag)) => (0..2).contains(flag),
             (Kind::Id | Kind::Session, Value::Text(text)) => is_word(text, ID_WIDTH),
-            (Kind::Id | Kind::Count | Kind::Number, Value::Integer(_)) => true,
-            (Kind::Number | Kind::Name, Value::Text(text)) => is_word(text, NAME_WIDTH),
-            (Kind::Path | Kind::Text, Value::Text(_)) => true,
+            (Kind::Id | Kind::Count | Kind::Tokens | Kind::Number, Value::Integer(_)) => true,
+            (Kind::Number | Kind::Name | Kind::Trend, Value::Text(text)) => {
+                is_word(text, NAME_WIDTH)
+            }
+            (Kind::Path | Kind::Text | Kind::Models | Kind::Branch, Value::Text(_)) => true,
             (
                 Kind::Money | Kind::Price | Kind::Share | Kind::Duration(_) | Kind::Size,
                 Value::Integer(_) | Value::Real(_),
@@ -174,6 +189,7 @@ impl Kind {
             (Kind::Weekday, Value::Integer(day)) => weekday(*day).to_string(),
             (Kind::Flag, Value::Integer(flag)) => ["no", "yes"][usize::from(*flag != 0)].into(),
             (Kind::Id | Kind::Number, Value::Integer(number)) => number.to_string(),
+            (Kind::Models, Value::Text(text)) => models(&one_line(text)),
             (_, Value::Text(text)) => one_line(text),
             (_, Value::Blob(bytes)) => format!("{} bytes", grouped(bytes.len() as i64)),
             (_, Value::Integer(number)) => self.number(*number as f64, || grouped(*number)),
@@ -200,6 +216,7 @@ impl Kind {
             Kind::Money
                 | Kind::Price
                 | Kind::Count
+                | Kind::Tokens
                 | Kind::Number
                 | Kind::Decimal(_)
                 | Kind::Share
@@ -208,18 +225,31 @@ impl Kind {
         )
     }
 
+    /// The end of a name that says what the cells say too: a table leaves it out.
+    pub fn unit(self, name: &str) -> &'static str {
+        let ends = match self {
+            Kind::Duration(_) => &["_ms", "_s", "_seconds", "_minutes"][..],
+            Kind::Size => &["_bytes"][..],
+            _ => &[],
+        };
+        let end = ends
+            .iter()
+            .find(|end| name.len() > end.len() && name.ends_with(*end));
+        end.copied().unwrap_or_default()
+    }
+
     /// How much a reader would miss the column for its width: a table that is too narrow drops those of least weight.
     pub fn weight(self, width: usize) -> u32 {
         match self {
             Kind::Name if width > 16 => 5,
             // Without its id a session cannot be opened.
             Kind::Time | Kind::Date | Kind::Weekday | Kind::Session => 9,
-            Kind::Name | Kind::Path | Kind::Text => 8,
-            Kind::Money | Kind::Price => 6,
-            Kind::Share | Kind::Duration(_) => 5,
-            Kind::Bar | Kind::Decimal(_) => 4,
+            Kind::Name | Kind::Path | Kind::Text | Kind::Money => 8,
+            Kind::Price => 6,
+            Kind::Share | Kind::Duration(_) | Kind::Trend => 5,
+            Kind::Models | Kind::Branch | Kind::Age | Kind::Bar | Kind::Decimal(_) => 4,
             Kind::Size | Kind::Number | Kind::Flag => 3,
-            Kind::Count => 2,
+            Kind::Count | Kind::Tokens => 2,
             Kind::Id => 1,
         }
     }
@@ -249,6 +279,26 @@ fn one_line(text: &str) -> String {
     let indent = text.chars().take_while(|c| *c == ' ').count();
     let indent = if indent <= 16 { indent } else { 0 };
     sanitize(&format!("{}{}", " ".repeat(indent), words.join(" "))).into_owned()
+}
+
+/// Names of models without their maker and the day of their release: opus-4-5, haiku-4-5.
+fn models(names: &str) -> String {
+    let short = |word: &str| {
+        let (name, comma) = match word.strip_suffix(',') {
+            Some(name) => (name, ","),
+            None => (word, ""),
+        };
+        let name = name.strip_prefix("claude-").unwrap_or(name);
+        let is_day = |part: &str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_digit());
+        let name = match name.rsplit_once('-') {
+            Some((family, day)) if is_day(day) => family,
+            _ => name,
+        };
+        format!("{name}{comma}")
+    };
+    let names = names.replace(',', ", ");
+    let words: Vec<String> = names.split_whitespace().map(short).collect();
+    words.join(" ")
 }
 
 /// The decimals that a number needs, at most three.
@@ -354,6 +404,34 @@ mod tests {
     fn numbers_of_a_column_have_the_same_decimals() {
         let values = [Value::Real(1234.5), Value::Integer(3), Value::Real(-0.25)];
         assert_eq!(shown("ratio", &values).1, ["1,234.50", "3.00", "-0.25"]);
+    }
+
+    #[test]
+    fn lists_of_models_leave_out_what_the_names_have_in_common() {
+        let switch = text("claude-opus-4-5-20251101 -> claude-haiku-4-5-20251001");
+        assert_eq!(shown("models", &[switch]).1, ["opus-4-5 -> haiku-4-5"]);
+        let (kind, cells) = shown(
+            "models",
+            &[
+                text("claude-haiku-4-5-20251001, claude-opus-4-6,glm-4.6"),
+                text("<synthetic>"),
+            ],
+        );
+        assert_eq!(kind, Kind::Models);
+        assert_eq!(cells, ["haiku-4-5, opus-4-6, glm-4.6", "<synthetic>"]);
+        assert_eq!(
+            shown("model", &[text("claude-opus-4-6")]).1,
+            ["claude-opus-4-6"]
+        );
+    }
+
+    #[test]
+    fn a_unit_is_in_the_cells_or_in_the_name() {
+        let unit = |name, value: Value| Kind::of(name, [&value].into_iter()).unit(name);
+        assert_eq!(unit("p95_duration_ms", Value::Integer(1)), "_ms");
+        assert_eq!(unit("result_bytes", Value::Integer(1)), "_bytes");
+        assert_eq!(unit("cost_usd", Value::Real(1.0)), "");
+        assert_eq!(unit("output_tokens", Value::Integer(1)), "");
     }
 
     #[test]

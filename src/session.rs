@@ -5,6 +5,7 @@ pub mod markdown;
 mod prose;
 pub mod terminal;
 
+use crate::column::Kind;
 use crate::database::statements as sql;
 use crate::error::Result;
 use crate::format::{self, QueryRows};
@@ -161,7 +162,7 @@ impl Session {
                     |amount| format!("${}", money(amount)),
                 ),
                 format!("{} tokens", grouped(tokens)),
-                facts.text("models").replace(',', ", "),
+                Kind::Models.cell(&Value::Text(facts.text("models").to_string())),
             ],
             vec![
                 counted("prompt_count", "prompt", "prompts"),

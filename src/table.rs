@@ -1,11 +1,12 @@
 //! Lays out tables for people. A table fits the terminal: free text wraps, file names lose their beginning, headers wrap at
-//! underscores, and if that is not enough the columns of least weight are dropped, and named below the table. Dates, money,
-//! counts and ids are never cut.
+//! underscores, tokens are abbreviated, and if that is not enough the columns of least weight are dropped, and named below the
+//! table. Dates, money, counts and ids are never cut.
 
 use crate::column::{Kind, SESSION_WIDTH};
 use crate::format::QueryRows;
-use crate::terminal::{Emphasis, bar, sanitize};
+use crate::terminal::{Emphasis, abbreviated, ago, bar, counted, sanitize};
 use crate::time_zone::TimeZone;
+use crate::timestamp;
 use rusqlite::types::Value;
 use std::collections::HashSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -20,6 +21,8 @@ pub struct Options<'o> {
     pub measured: Option<&'o str>,
     /// Times are in this zone; in UTC if none.
     pub zone: Option<&'o TimeZone>,
+    /// Whether to say how long ago the times of the first column were, if that is less than a week.
+    pub has_ages: bool,
     /// A last row, with the names of its columns.
     pub totals: Option<&'o QueryRows>,
     /// Whether money is what one unit costs: all digits count then.
@@ -103,6 +106,12 @@ const LEAST_BAR_WIDTH: usize = 6;
 /// Free text is not shrunk further, and other columns are dropped instead.
 const LEAST_TEXT_WIDTH: usize = 12;
 const LEAST_PATH_WIDTH: usize = 20;
+/// Columns of less weight than this are dropped before free text gets narrower than [`READABLE_TEXT_WIDTH`].
+const TEXT_WEIGHT: u32 = 6;
+const READABLE_TEXT_WIDTH: usize = 20;
+const LEAST_TREND_WIDTH: usize = 7;
+/// Older times have no age.
+const LAST_AGE_S: u64 = 7 * 86_400;
 /// Free text gets this much before anything else grows.
 const GOOD_TEXT_WIDTH: usize = 32;
 /// Longer cells of free text are cut.
@@ -110,8 +119,12 @@ const TEXT_LINES: usize = 3;
 
 struct Column {
     name: String,
+    /// The name without the unit that the cells have.
+    header: String,
     kind: Kind,
     cells: Vec<String>,
+    /// Instead of the cells and the total, if the table is narrow.
+    short: Option<(Vec<String>, String)>,
     /// Of a bar, between 0 and 1.
     shares: Vec<f64>,
     total: String,
@@ -159,13 +172,16 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
         let cell = |value| kind.local_cell(value, options.zone);
         let cells: Vec<String> = values.clone().map(cell).collect();
         let name = sanitize(name).replace(char::is_whitespace, " ");
-        columns.push(Column::new(
-            name,
-            kind,
-            cells,
-            total,
-            place == 0 || is_measured,
-        ));
+        let mut column = Column::new(name, kind, cells, total, place == 0 || is_measured);
+        if kind == Kind::Tokens {
+            let cells = values.clone().map(short_cell).collect();
+            let total = total_value(options.totals, &rows.columns[place]).map(short_cell);
+            column.short = Some((cells, total.unwrap_or_else(|| column.total.clone())));
+        }
+        columns.push(column);
+        if place == 0 && kind == Kind::Time && options.has_ages {
+            columns.extend(Column::ages(values.clone()));
+        }
         if is_measured {
             let shares = shares(&values.map(number).collect::<Vec<_>>());
             columns.extend(shares.map(Column::bar));
@@ -174,17 +190,31 @@ fn columns(rows: &QueryRows, options: &Options) -> Vec<Column> {
     columns
 }
 
+/// How long ago a time was, if that is less than a week.
+pub fn age(moment: &str) -> Option<String> {
+    let seconds = timestamp::seconds_since(moment)?;
+    (seconds < LAST_AGE_S).then(|| ago(seconds))
+}
+
 /// The cell of the last row; its first one says what the row is.
 fn total(totals: Option<&QueryRows>, name: &str, kind: Kind, place: usize) -> String {
-    let Some(totals) = totals else {
-        return String::new();
-    };
-    let found = totals.columns.iter().position(|column| column == name);
-    let value = found.and_then(|place| totals.rows.first()?.get(place));
-    match value {
+    match total_value(totals, name) {
         Some(value) => kind.cell(value),
-        None if place == 0 => "total".to_string(),
+        None if place == 0 && totals.is_some() => "total".to_string(),
         None => String::new(),
+    }
+}
+
+fn total_value<'r>(totals: Option<&'r QueryRows>, name: &str) -> Option<&'r Value> {
+    let totals = totals?;
+    let place = totals.columns.iter().position(|column| column == name)?;
+    totals.rows.first()?.get(place)
+}
+
+fn short_cell(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => abbreviated(*number),
+        other => Kind::Tokens.cell(other),
     }
 }
 
@@ -209,9 +239,12 @@ impl Column {
             Kind::Session => unique_prefix(&cells),
             _ => 0,
         };
+        let unit = kind.unit(&name);
         Column {
+            header: name[..name.len() - unit.len()].to_string(),
             name,
             kind,
+            short: None,
             shares: Vec::new(),
             content: content.unwrap_or(0),
             prefix,
@@ -232,17 +265,37 @@ impl Column {
         }
     }
 
+    /// How long ago the times were; none if all of them are old.
+    fn ages<'v>(values: impl Iterator<Item = &'v Value>) -> Option<Column> {
+        let age = |value: &Value| match value {
+            Value::Text(moment) => age(moment),
+            _ => None,
+        };
+        let cells: Vec<String> = values.map(|value| age(value).unwrap_or_default()).collect();
+        let is_shown = cells.iter().any(|cell| !cell.is_empty());
+        is_shown.then(|| Column::new(String::new(), Kind::Age, cells, String::new(), false))
+    }
+
+    fn abbreviate(&mut self) {
+        if let Some((cells, total)) = self.short.take() {
+            let widths = cells.iter().chain([&total]).map(|cell| cell.width());
+            self.content = widths.max().unwrap_or(0);
+            (self.cells, self.total) = (cells, total);
+        }
+    }
+
     /// The least width that cuts nothing that must not be cut.
     fn least(&self) -> usize {
         let header = self
-            .name
+            .header
             .split_inclusive('_')
             .map(|part| part.width())
             .max();
         let content = match self.kind {
             Kind::Bar => LEAST_BAR_WIDTH,
             Kind::Session => self.prefix,
-            Kind::Text => self.content.min(self.least_text),
+            Kind::Text | Kind::Models | Kind::Branch => self.content.min(self.least_text),
+            Kind::Trend => self.content.min(LEAST_TREND_WIDTH),
             Kind::Path => self.content.min(LEAST_PATH_WIDTH),
             _ => self.content,
         };
@@ -252,12 +305,23 @@ impl Column {
         }
     }
 
+    /// The least width at which free text is readable.
+    fn readable(&self) -> usize {
+        match self.kind == Kind::Text && self.text_lines != usize::MAX {
+            true => self.least().max(self.content.min(READABLE_TEXT_WIDTH)),
+            false => self.least(),
+        }
+    }
+
     fn full(&self) -> usize {
-        self.content.max(self.name.width())
+        self.content.max(self.header.width())
     }
 
     fn is_text(&self) -> bool {
-        matches!(self.kind, Kind::Text | Kind::Path)
+        matches!(
+            self.kind,
+            Kind::Text | Kind::Path | Kind::Models | Kind::Branch
+        )
     }
 
     /// Columns with less go first. One without any value, or with zeros alone, says nothing.
@@ -271,10 +335,10 @@ impl Column {
 
     fn header_lines(&self) -> Vec<String> {
         if self.text_lines == usize::MAX {
-            return wrap(&self.name, self.width, usize::MAX);
+            return wrap(&self.header, self.width, usize::MAX);
         }
         let mut lines = vec![String::new()];
-        for part in self.name.split_inclusive('_') {
+        for part in self.header.split_inclusive('_') {
             let last = lines.last_mut().expect("there is a line");
             match last.is_empty() || last.width() + part.width() <= self.width {
                 true => last.push_str(part),
@@ -287,7 +351,9 @@ impl Column {
     fn lines(&self, row: usize) -> Vec<String> {
         match self.kind {
             Kind::Bar => vec![bar(self.shares[row], self.width)],
-            Kind::Text => wrap(&self.cells[row], self.width, self.text_lines),
+            Kind::Text | Kind::Models => wrap(&self.cells[row], self.width, self.text_lines),
+            Kind::Branch => vec![start_of(&self.cells[row], self.width)],
+            Kind::Trend => vec![last_of(&self.cells[row], self.width)],
             Kind::Path => vec![end_of(&self.cells[row], self.width)],
             Kind::Session if self.width < self.content => {
                 vec![self.cells[row].chars().take(self.prefix).collect()]
@@ -319,33 +385,49 @@ fn unique_prefix(ids: &[String]) -> usize {
 
 /// Gives each column its width, and drops columns until the table fits. Returns their names.
 fn fit(columns: &mut Vec<Column>, width: usize) -> Vec<String> {
-    let needed = |columns: &[Column]| -> usize {
-        let gaps = GAP.len() * columns.len().saturating_sub(1);
-        columns.iter().map(Column::least).sum::<usize>() + gaps
-    };
-    let mut dropped = Vec::new();
-    while needed(columns) > width {
-        let candidates = (0..columns.len()).filter(|place| !columns[*place].is_kept);
-        let Some(place) = candidates
-            .rev()
-            .min_by_key(|place| columns[*place].weight())
-        else {
-            break;
-        };
-        let column = columns.remove(place);
-        if column.kind != Kind::Bar {
-            dropped.insert(0, column.name);
-        }
+    if needed(columns, Column::readable) > width {
+        columns.iter_mut().for_each(Column::abbreviate);
     }
+    let mut dropped = Vec::new();
+    drop_columns(columns, width, Column::readable, TEXT_WEIGHT, &mut dropped);
+    drop_columns(columns, width, Column::least, u32::MAX, &mut dropped);
     columns
         .iter_mut()
         .for_each(|column| column.width = column.least());
-    let mut spare = width.saturating_sub(needed(columns));
+    let mut spare = width.saturating_sub(needed(columns, Column::least));
     grow_texts(columns, &mut spare, GOOD_TEXT_WIDTH);
     grow(columns, &mut spare, |column| column.kind == Kind::Bar);
     grow_texts(columns, &mut spare, usize::MAX);
     grow(columns, &mut spare, |_| true);
     dropped
+}
+
+fn needed(columns: &[Column], width: impl Fn(&Column) -> usize) -> usize {
+    let gaps = GAP.len() * columns.len().saturating_sub(1);
+    columns.iter().map(width).sum::<usize>() + gaps
+}
+
+/// Drops the columns of least weight, below a limit, until the others have these widths.
+fn drop_columns(
+    columns: &mut Vec<Column>,
+    width: usize,
+    column_width: impl Fn(&Column) -> usize,
+    limit: u32,
+    dropped: &mut Vec<String>,
+) {
+    while needed(columns, &column_width) > width {
+        let candidates = (0..columns.len()).filter(|place| !columns[*place].is_kept);
+        let lightest = candidates
+            .rev()
+            .min_by_key(|place| columns[*place].weight());
+        let Some(place) = lightest.filter(|place| columns[*place].weight() < limit) else {
+            return;
+        };
+        let column = columns.remove(place);
+        if !matches!(column.kind, Kind::Bar | Kind::Age) {
+            dropped.insert(0, column.name);
+        }
+    }
 }
 
 /// Widens texts, those first that need most lines.
@@ -366,7 +448,7 @@ fn grow_texts(columns: &mut [Column], spare: &mut usize, limit: usize) {
 fn grow(columns: &mut [Column], spare: &mut usize, is_meant: impl Fn(&Column) -> bool) {
     for column in columns.iter_mut().filter(|column| is_meant(column)) {
         let more = column.full().saturating_sub(column.width);
-        let is_elastic = matches!(column.kind, Kind::Bar);
+        let is_elastic = matches!(column.kind, Kind::Bar | Kind::Trend);
         if more <= *spare || is_elastic {
             column.width += more.min(*spare);
             *spare -= more.min(*spare);
@@ -394,8 +476,8 @@ fn block(
                 line.push_str(&" ".repeat(pending + before));
                 pending = 0;
                 let cell = match column.kind {
-                    Kind::Bar => emphasis.accent(cell),
-                    Kind::Id | Kind::Session => emphasis.faint(cell),
+                    Kind::Bar | Kind::Trend => emphasis.accent(cell),
+                    Kind::Id | Kind::Session | Kind::Age => emphasis.faint(cell),
                     _ => cell.to_string(),
                 };
                 line.push_str(&styled(&cell));
@@ -470,6 +552,12 @@ fn start_of(text: &str, width: usize) -> String {
     }
 }
 
+/// The last characters, each of which is one column wide.
+fn last_of(text: &str, width: usize) -> String {
+    let left_out = text.chars().count().saturating_sub(width);
+    text.chars().skip(left_out).collect()
+}
+
 fn end_of(text: &str, width: usize) -> String {
     let mut used = text.width();
     if used <= width {
@@ -492,7 +580,7 @@ fn list(names: &[String]) -> String {
     let text = shown.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {
         0 => text,
-        more => format!("{text} and {more} more columns"),
+        more => format!("{text} and {}", counted(more as i64, "more column")),
     }
 }
 
@@ -560,10 +648,13 @@ mod tests {
             "{drawn}"
         );
         assert!(
-            drawn.contains("that goes on") && drawn.contains("████"),
+            drawn.contains("on and on, and then some") && drawn.contains("████"),
             "{drawn}"
         );
-        assert!(drawn.contains("not shown: uuid; --wide"), "{drawn}");
+        assert!(
+            drawn.contains("not shown: response_count, uuid; --wide"),
+            "{drawn}"
+        );
     }
 
     #[test]
@@ -619,6 +710,96 @@ mod tests {
             !drawn.contains('…') && !drawn.contains("not shown"),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn a_narrow_table_abbreviates_tokens_before_it_drops_anything() {
+        let rows = QueryRows {
+            columns: ["day", "input_tokens", "p95_duration_ms"]
+                .map(str::to_string)
+                .to_vec(),
+            rows: vec![vec![
+                text("2026-01-31"),
+                Value::Integer(12_345_678),
+                Value::Integer(2_000),
+            ]],
+        };
+        let totals = QueryRows {
+            columns: vec!["input_tokens".to_string()],
+            rows: vec![vec![Value::Integer(351_371_936)]],
+        };
+        let at = |width| {
+            let options = Options {
+                width: Some(width),
+                totals: Some(&totals),
+                ..Options::default()
+            };
+            draw(&rows, &options)
+        };
+        let (narrow, wide) = (at(30), at(40));
+        assert!(
+            narrow.contains(" 12.3M ") && narrow.contains(" 351M"),
+            "{narrow}"
+        );
+        assert!(
+            narrow.contains("duration") && !narrow.contains("_ms"),
+            "{narrow}"
+        );
+        assert!(
+            wide.contains(" 12,345,678 ") && wide.contains("351,371,936"),
+            "{wide}"
+        );
+    }
+
+    #[test]
+    fn times_of_the_last_week_have_an_age() {
+        let moment = |age_s: i64| {
+            let moment = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(age_s);
+            text(&format!("{moment:.3}"))
+        };
+        let rows = |ages: [i64; 2]| QueryRows {
+            columns: vec!["started_at".to_string()],
+            rows: ages.map(|age| vec![moment(age)]).to_vec(),
+        };
+        let options = Options {
+            has_ages: true,
+            ..Options::default()
+        };
+        let drawn = draw(&rows([7_300, 8 * 86_400]), &options);
+        assert_eq!(drawn.matches(" ago").count(), 1, "{drawn}");
+        assert!(drawn.contains("2 h ago"), "{drawn}");
+        assert!(!draw(&rows([9 * 86_400; 2]), &options).contains("ago"));
+        assert!(!draw(&rows([60; 2]), &Options::default()).contains("ago"));
+    }
+
+    #[test]
+    fn a_trend_keeps_its_end_and_free_text_stays_readable() {
+        let rows = QueryRows {
+            columns: ["title", "git_branch", "cost_trend"]
+                .map(str::to_string)
+                .to_vec(),
+            rows: vec![vec![
+                text("a title with several words"),
+                text("feature/of-a-long-name"),
+                text("▁▁▁▁▁▂▃▄▅▆▇█"),
+            ]],
+        };
+        let at = |width| {
+            draw(
+                &rows,
+                &Options {
+                    width: Some(width),
+                    ..Options::default()
+                },
+            )
+        };
+        assert!(at(80).contains("▁▁▁▁▁▂▃▄▅▆▇█"), "{}", at(80));
+        let narrow = at(46);
+        assert!(
+            narrow.contains("feature/of-a-lo…") && narrow.contains(" ▂▃▄▅▆▇█"),
+            "{narrow}"
+        );
+        assert!(at(34).contains("not shown: git_branch"), "{}", at(34));
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub fn size() -> Option<(usize, usize)> {
         .map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
+/// The width of the terminal that stderr is; none if it is not one.
+pub fn error_width() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0))
+}
+
 /// Formats dollars with two decimals.
 pub fn money(amount: f64) -> String {
     if amount > 0.0 && amount < 0.005 {
@@ -100,6 +105,16 @@ pub fn duration(milliseconds: f64) -> String {
         ..3599.5 => pair(seconds, 60, "m", "s"),
         ..172_770.0 => pair(seconds / 60.0, 60, "h", "m"),
         _ => pair(seconds / 3600.0, 24, "d", "h"),
+    }
+}
+
+/// How long ago something was, in its largest unit: 5 m ago, 2 h ago, 3 d ago.
+pub fn ago(seconds: u64) -> String {
+    match seconds {
+        0..60 => "now".to_string(),
+        60..3600 => format!("{} m ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} d ago", seconds / 86_400),
     }
 }
 
@@ -212,6 +227,22 @@ pub fn grouped(number: i64) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
+/// Formats a number with three digits: 12.3k, 485k, 1.2M.
+pub fn abbreviated(number: i64) -> String {
+    const UNITS: [&str; 5] = ["", "k", "M", "G", "T"];
+    let mut amount = number as f64;
+    let mut unit = 0;
+    while amount.abs() >= 999.5 && unit + 1 < UNITS.len() {
+        amount /= 1000.0;
+        unit += 1;
+    }
+    match unit {
+        0 => number.to_string(),
+        _ if amount.abs() < 99.95 => format!("{amount:.1}{}", UNITS[unit]),
+        _ => format!("{amount:.0}{}", UNITS[unit]),
+    }
+}
+
 /// Formats a size in decimal units: 1.5 MB.
 pub fn byte_size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "kB", "MB", "GB", "TB"];
@@ -246,6 +277,10 @@ mod tests {
         assert_eq!(
             [grouped(0), grouped(-1234), grouped(1_000_000)],
             ["0", "-1,234", "1,000,000"]
+        );
+        assert_eq!(
+            [0, 999, -1234, 12_345, 99_960, 485_400, 999_600, 351_371_936].map(abbreviated),
+            ["0", "999", "-1.2k", "12.3k", "100k", "485k", "1.0M", "351M"]
         );
         assert_eq!(
             [byte_size(999), byte_size(1500), byte_size(142_010_740)],

@@ -273,7 +273,7 @@ fn no_question_is_wider_than_the_terminal_or_cuts_a_date() {
 fn columns_that_are_dropped_are_named_and_can_be_had() {
     let sandbox = demo();
     let narrow = sandbox.ok(&["query", "models", "--width", "80"]);
-    let note = "not shown: input_tokens, output_tokens";
+    let note = "not shown: response_count, input_tokens";
     assert!(
         narrow.contains(note) && narrow.contains("--wide"),
         "{narrow}"

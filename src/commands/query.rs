@@ -226,13 +226,10 @@ impl Request<'_> {
         let known = question.parameters.iter().map(|known| known.name.as_str());
         let known: Vec<&str> = known.collect();
         let has = match known.is_empty() {
-            true => "none".to_string(),
-            false => known.join(", "),
+            true => "no parameters".to_string(),
+            false => format!("no parameter {name}; it has {}", known.join(", ")),
         };
-        Err(Error::Usage(format!(
-            "{} has no parameter {name}; it has {has}",
-            question.name
-        )))
+        Err(Error::Usage(format!("{} has {has}", question.name)))
     }
 
     /// The table, below what the question is and how to read it.
@@ -249,6 +246,8 @@ impl Request<'_> {
             emphasis: Emphasis::new(global.color),
             measured: question.bar.as_deref(),
             zone: Some(zone),
+            // The demo is of a fixed time.
+            has_ages: !global.demo,
             totals,
             ..table::Options::default()
         };
