@@ -1,27 +1,59 @@
 -- Most expensive projects
--- How to read: worktrees count for their repository.
+-- How to read: worktrees count for their repository; the trend is the cost of the last twelve weeks, the latest on the right.
 -- Group: cost
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it
 -- :project - name of a project or a part of it; all projects without it
 -- Bar: cost_usd
 -- Total: session_count, response_count, input_tokens, output_tokens, cache_write_tokens, cache_read_tokens, cost_usd, unpriced_count
+with days as (
+    select
+        bi_session_days.*,
+        coalesce(projects.repository_path, projects.path, projects.directory_name) as project_path
+    from bi_session_days
+    left join sessions on sessions.session_id = bi_session_days.session_id
+    left join projects on projects.project_id = sessions.project_id
+    where coalesce(bi_session_days.activity_date, '0000') between coalesce(nullif(:since, ''), '0000') and coalesce(nullif(:until, ''), '9999')
+        and bi_session_days.project like '%' || coalesce(nullif(:project, ''), '') || '%'
+),
+
+-- Of the last twelve weeks; 0 is the latest.
+weeks as (
+    select
+        project_path,
+        cast((julianday((select max(activity_date) from days)) - julianday(activity_date)) / 7 as integer) as week,
+        total(cost_usd) as cost_usd
+    from days
+    group by project_path, week
+    having week < 12
+),
+
+shares as (
+    select project_path, week, coalesce(cost_usd / nullif(max(cost_usd) over (partition by project_path), 0), 0) as share
+    from weeks
+)
+
 select
-    max(bi_session_days.project) as project,
-    count(distinct nullif(bi_session_days.session_id, '')) as session_count,
-    sum(bi_session_days.response_count) as response_count,
-    sum(bi_session_days.input_tokens) as input_tokens,
-    sum(bi_session_days.output_tokens) as output_tokens,
-    sum(bi_session_days.cache_write_tokens) as cache_write_tokens,
-    sum(bi_session_days.cache_read_tokens) as cache_read_tokens,
-    round(sum(bi_session_days.cost_usd), 6) as cost_usd,
-    sum(bi_session_days.unpriced_count) as unpriced_count,
-    max(bi_session_days.activity_date) as last_date,
-    coalesce(projects.repository_path, projects.path, projects.directory_name) as project_path
-from bi_session_days
-left join sessions on sessions.session_id = bi_session_days.session_id
-left join projects on projects.project_id = sessions.project_id
-where coalesce(bi_session_days.activity_date, '0000') between coalesce(nullif(:since, ''), '0000') and coalesce(nullif(:until, ''), '9999')
-    and bi_session_days.project like '%' || coalesce(nullif(:project, ''), '') || '%'
+    max(project) as project,
+    count(distinct nullif(session_id, '')) as session_count,
+    sum(response_count) as response_count,
+    sum(input_tokens) as input_tokens,
+    sum(output_tokens) as output_tokens,
+    sum(cache_write_tokens) as cache_write_tokens,
+    sum(cache_read_tokens) as cache_read_tokens,
+    round(sum(cost_usd), 6) as cost_usd,
+    (
+        select group_concat(substr('▁▂▃▄▅▆▇█', 1 + cast(round(7 * coalesce(share, 0)) as integer), 1), '')
+        from (
+            select shares.share
+            from json_each('[11,10,9,8,7,6,5,4,3,2,1,0]') as past
+            left join shares on shares.week = past.value and shares.project_path is days.project_path
+            order by past.value desc
+        )
+    ) as cost_trend,
+    sum(unpriced_count) as unpriced_count,
+    max(activity_date) as last_date,
+    project_path
+from days
 group by project_path
 order by cost_usd desc, project, project_path;

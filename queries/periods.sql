@@ -1,9 +1,9 @@
 -- Today, the last 7 days and this month
--- How to read: local days, today included; `before` is the period of the same length before it, of a month its first days.
+-- How to read: local days, today included; `before` is the period of the same length before it, of a month its first days; the trend is by day.
 -- Group: cost
 -- :today last_day - the day that counts as today; the current day without it
 -- Bar: cost_usd
-with clock as (
+with recursive clock as (
     select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as now
 ),
 
@@ -37,6 +37,29 @@ days as (
     group by activity_date, session_id
 ),
 
+costs as (
+    select periods.period, days.day, total(days.cost_usd) as cost_usd
+    from periods
+    join days on days.day between periods.first_day and periods.last_day
+    group by periods.period, days.day
+),
+
+shares as (
+    select period, day, coalesce(cost_usd / nullif(max(cost_usd) over (partition by period), 0), 0) as share
+    from costs
+),
+
+-- The days of each period; one alone has no trend.
+calendar as (
+    select period, first_day as day, last_day
+    from periods
+    where first_day < last_day
+    union all
+    select period, date(day, '+1 day'), last_day
+    from calendar
+    where day < last_day
+),
+
 said as (
     select said_date as day, count(*) as prompt_count
     from bi_feedback
@@ -49,6 +72,16 @@ select
     period,
     (select round(total(cost_usd), 4) from days where day between first_day and last_day) as cost_usd,
     (select round(total(cost_usd), 4) from days where day between first_before and last_before) as before_usd,
+    (
+        select group_concat(substr('▁▂▃▄▅▆▇█', 1 + cast(round(7 * coalesce(share, 0)) as integer), 1), '')
+        from (
+            select shares.share
+            from calendar
+            left join shares on shares.period = calendar.period and shares.day = calendar.day
+            where calendar.period = periods.period
+            order by calendar.day
+        )
+    ) as cost_trend,
     (select coalesce(sum(total_tokens), 0) from days where day between first_day and last_day) as total_tokens,
     (select count(distinct nullif(session_id, '')) from days where day between first_day and last_day) as session_count,
     (select coalesce(sum(prompt_count), 0) from said where day between first_day and last_day) as prompt_count
