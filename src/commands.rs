@@ -107,5 +107,32 @@ pub fn page_rows(global: &Global, rows: &QueryRows, format: Format, csv_raw: boo
 
 /// Prints a warning or an error to stderr, and ignores failures.
 pub fn warn(text: &str) {
-    let _ = writeln!(io::stderr(), "cc-etl: {}", sanitize(text));
+    let text = format!("cc-etl: {}", sanitize(text));
+    let text = match terminal::error_width() {
+        Some(width) => wrap_lines(&text, width, ""),
+        None => text,
+    };
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Breaks lines at spaces; the lines after a break are indented. An indented line is shown as it is, such as the mark below a
+/// wrong statement.
+pub fn wrap_lines(text: &str, width: usize, indent: &str) -> String {
+    let wrapped = |line: &str| -> Vec<String> {
+        let is_short = terminal::shown_width(line) <= width;
+        if is_short || line.starts_with(' ') {
+            return vec![line.to_string()];
+        }
+        let options = textwrap::Options::new(width)
+            .subsequent_indent(indent)
+            .break_words(false)
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        let lines = textwrap::wrap(line, options).into_iter();
+        lines.map(|line| line.into_owned()).collect()
+    };
+    text.lines()
+        .flat_map(wrapped)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

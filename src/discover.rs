@@ -194,7 +194,7 @@ impl Layout {
 
 fn no_home_message(what: &str) -> String {
     format!(
-        "{what}\nname a Claude home with --source DIR or CLAUDE_CONFIG_DIR, or try the demo: cc-etl --demo"
+        "{what}\nname a Claude home with --source DIR or CLAUDE_CONFIG_DIR\nor try the demo: cc-etl --demo"
     )
 }
 

@@ -1,7 +1,7 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
 use super::sync::{background, watch};
-use super::{database_path, hook, print, service, status};
+use super::{database_path, hook, print, service, status, wrap_lines};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
-use crate::terminal::{Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
+use crate::terminal::{self, Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
 use crate::time_zone::TimeZone;
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
@@ -108,14 +108,17 @@ impl Findings {
     }
 
     fn print(&self, emphasis: Emphasis) -> Result<()> {
+        const INDENT: &str = "        ";
+        let width = terminal::size().map_or(usize::MAX, |(width, _)| width);
         for Finding { what, fix } in &self.0 {
             let what = sanitize(what);
-            match fix {
-                None => print(&format!("{}      {what}", emphasis.good("ok")))?,
-                Some(fix) => {
-                    print(&format!("{}    {what}", emphasis.bad("RISK")))?;
-                    print(&format!("        {}", emphasis.bold(&sanitize(fix))))?;
-                }
+            let line = match fix {
+                None => format!("{}      {what}", emphasis.good("ok")),
+                Some(_) => format!("{}    {what}", emphasis.bad("RISK")),
+            };
+            print(&wrap_lines(&line, width, INDENT))?;
+            if let Some(fix) = fix {
+                print(&format!("{INDENT}{}", emphasis.bold(&sanitize(fix))))?;
             }
         }
         Ok(())

@@ -43,10 +43,16 @@ pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     row(
         "files",
         format!(
-            "{} from {}; {} of them deleted from disk, kept in the database",
+            "{} from {}{}",
             grouped(status.files),
             counted(status.sources, "home"),
-            grouped(status.missing)
+            match status.missing {
+                0 => String::new(),
+                missing => format!(
+                    "; {} of them deleted, kept in the database",
+                    grouped(missing)
+                ),
+            }
         ),
     )?;
     let new = unsynced(&connection)?;
