@@ -375,19 +375,20 @@ left join hints using (session_id)
 left join first_prompts using (session_id)
 where sessions.session_id = touched_sessions.session_id;
 
--- A session without a title is named after the first line of its first prompt, else after the plan it carries out. A slash
--- command alone is no title.
+-- A session without a title is named after the first line of its first prompt, else after the plan it carries out, cut after 120
+-- characters. A slash command alone is no title.
 update sessions
 set title = coalesce(
     sessions.custom_title, sessions.ai_title, sessions.summary,
-    nullif(rtrim(substr(told.text, 1, min(instr(told.text || char(10), char(10)) - 1, 120)), ' ' || char(13)), ''),
+    nullif(iif(length(told.line) > 120, rtrim(substr(told.line, 1, 119)) || '…', told.line), ''),
     'session ' || substr(sessions.session_id, 1, 8) || coalesce(' (' || substr(first_prompts.command, 1, 60) || ')', '')
 )
 from (
-    select
-        session_id,
-        trim(coalesce(said, remembered, plan), ' ' || char(9) || char(10) || char(13)) as text
-    from first_prompts
+    select session_id, rtrim(substr(text, 1, instr(text || char(10), char(10)) - 1), ' ' || char(13)) as line
+    from (
+        select session_id, trim(coalesce(said, remembered, plan), ' ' || char(9) || char(10) || char(13)) as text
+        from first_prompts
+    )
 ) as told
 join first_prompts using (session_id)
 where sessions.session_id = told.session_id;

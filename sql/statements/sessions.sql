@@ -39,8 +39,16 @@ select
     content_blocks.media_type,
     tool_uses.tool_use_id,
     tool_uses.name,
-    coalesce(tool_uses.command, tool_uses.file_path, tool_uses.pattern, tool_uses.url, tool_uses.query,
-        tool_uses.description, tool_uses.skill) as what,
+    -- A file of the folder of work is named from there.
+    coalesce(
+        tool_uses.command,
+        iif(
+            instr(tool_uses.file_path, messages.cwd || '/') = 1,
+            substr(tool_uses.file_path, length(messages.cwd) + 2),
+            tool_uses.file_path
+        ),
+        tool_uses.pattern, tool_uses.url, tool_uses.query, tool_uses.description, tool_uses.skill
+    ) as what,
     tool_uses.change_kind,
     tool_uses.input_json,
     json_extract(tool_results.details_json, '$.structuredPatch') as patch_json,

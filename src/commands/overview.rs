@@ -167,14 +167,14 @@ impl Overview {
         )];
         if !self.budgets.rows.is_empty() {
             parts.push(format!(
-                "{}\n\n{}",
+                "{}\n{}",
                 heading("Budgets"),
                 table::draw(&self.budgets, &options)
             ));
         }
         if !self.sessions.rows.is_empty() {
             parts.push(format!(
-                "{}\n\n{}",
+                "{}\n{}",
                 heading("Most expensive sessions of the last 7 days"),
                 table::draw(&self.sessions, &options)
             ));

@@ -7,7 +7,7 @@ use crate::dates;
 use crate::error::{Error, Result};
 use crate::format::{Format, QueryRows, text};
 use crate::query;
-use crate::table::wrap;
+use crate::table::{age, wrap};
 use crate::terminal::{self, Emphasis, sanitize};
 use crate::time_zone::TimeZone;
 use rusqlite::Connection;
@@ -32,10 +32,13 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
     let emphasis = Emphasis::new(global.color);
     let width = terminal::size().map_or(usize::MAX, |(width, _)| width.saturating_sub(2).max(1));
     let mut lines = Vec::new();
-    for row in &found.rows {
+    for (place, row) in found.rows.iter().enumerate() {
         let cell = |name: &str| sanitize(&text(&row[column(&found, name)])).into_owned();
         let (when, session) = (cell("said_at"), cell("session_id"));
-        let when = zone.minute(&when);
+        let when = match age(&when).filter(|_| !global.demo) {
+            Some(age) => format!("{}  {age}", zone.minute(&when)),
+            None => zone.minute(&when),
+        };
         let session = session.get(..8).unwrap_or(&session);
         let kind = format!("{} {}", cell("kind").replace('_', " "), cell("tool"));
         let head = [&when, &cell("project"), kind.trim(), session].join("  ");
@@ -44,10 +47,17 @@ pub fn run(global: &Global, arguments: &SearchArguments) -> Result<()> {
         let line: Vec<&str> = excerpt.split_whitespace().collect();
         let excerpt = wrap(&line.join(" "), width, usize::MAX).into_iter();
         lines.extend(excerpt.map(|line| format!("  {}", emphasis.marked(&line))));
-        for command in ["show_command", "resume_command"] {
-            let command = cell(command);
-            if !command.is_empty() {
-                lines.push(emphasis.faint(&format!("  {command}")));
+        // Once for neighbouring hits in one session.
+        let next = found
+            .rows
+            .get(place + 1)
+            .map(|row| &row[column(&found, "session_id")]);
+        if next != Some(&row[column(&found, "session_id")]) {
+            for command in ["show_command", "resume_command"] {
+                let command = cell(command);
+                if !command.is_empty() {
+                    lines.push(emphasis.faint(&format!("  {command}")));
+                }
             }
         }
         lines.push(String::new());

@@ -37,9 +37,9 @@ pub fn render(markdown: &str, width: usize, emphasis: &Emphasis) -> Vec<String> 
     page.lines
 }
 
-/// Wraps plain text, keeping its lines.
+/// Wraps plain text, keeping its lines. Tabs become spaces: their width depends on where they are.
 pub fn plain(text: &str, width: usize) -> Vec<String> {
-    let text = sanitize(text.trim_end());
+    let text = sanitize(text.trim_end()).replace('\t', "    ");
     let lines = text.lines().map(|line| wrap(line, width, "", ""));
     lines.flatten().collect()
 }

@@ -29,8 +29,10 @@ impl Renderer<'_> {
     }
 
     fn head(&self, session: &Session) -> Vec<String> {
-        let title = self.emphasis.style("1", &sanitize(session.title()));
-        let mut lines = vec![title];
+        let mut lines = prose::plain(session.title(), self.width);
+        for line in &mut lines {
+            *line = self.emphasis.style("1", line);
+        }
         for line in session.summary() {
             lines.extend(prose::plain(&line, self.width));
         }
