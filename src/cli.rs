@@ -253,6 +253,11 @@ Examples:
   cc-etl completions zsh > ~/.zfunc/_cc-etl
   cc-etl completions fish > ~/.config/fish/completions/cc-etl.fish")]
     Completions(CompletionsArguments),
+    /// Print a manual page
+    #[command(after_help = "Examples:
+  cc-etl man sync | man -l -
+  cc-etl man --out ~/.local/share/man/man1")]
+    Man(ManArguments),
 }
 
 #[derive(Debug, Default, Args)]
@@ -468,6 +473,16 @@ pub struct DatasetteArguments {
 pub struct CompletionsArguments {
     #[arg(value_name = "SHELL")]
     pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Command to describe; default: cc-etl itself
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Write the pages of all commands to this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ pub mod doctor;
 mod edit;
 pub mod export;
 pub mod hook;
+pub mod man;
 pub mod mcp;
 pub mod merge;
 pub mod overview;

@@ -72,6 +72,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Path => commands::path::run(&global),
         Command::Sql(arguments) => commands::sql::run(&global, &arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
         Command::Schema(arguments) => commands::schema::run(&arguments),
     }
 }

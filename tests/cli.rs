@@ -181,6 +181,25 @@ fn a_wrong_argument_is_a_usage_error() {
 }
 
 #[test]
+fn every_command_has_a_manual_page() {
+    let sandbox = Sandbox::new();
+    assert!(sandbox.ok(&["man"]).contains("cc\\-etl\\-sync(1)"));
+    let page = sandbox.ok(&["man", "hook", "install"]);
+    assert!(page.contains(".TH cc-etl-hook-install 1"), "{page}");
+    assert!(page.contains("dry\\-run") && page.contains("\\-\\-db"));
+    let folder = sandbox.path("man1");
+    sandbox.ok(&["man", "--out", folder.to_str().unwrap()]);
+    assert!(folder.join("cc-etl.1").exists());
+    assert_eq!(
+        fs::read_to_string(folder.join("cc-etl-hook-install.1")).unwrap(),
+        page
+    );
+    let output = sandbox.run(&["man", "hook", "instal"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cc-etl hook has no command instal"));
+}
+
+#[test]
 fn completions_know_the_commands() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
