@@ -6,6 +6,7 @@ create table if not exists cc_etl_exports (
     profile text not null,
     key_id text,
     has_names boolean not null,
+    masked jsonb not null, -- how often each rule has masked something
     loaded_at timestamptz not null default now()
 );
 

@@ -7,23 +7,26 @@ use crate::error::{Error, Result};
 use crate::export::output::Output;
 use crate::export::profile::{Detail, Key, Profile};
 use crate::export::{folder, postgres};
-use crate::terminal::{byte_size, counted, sanitize};
+use crate::terminal::{byte_size, counted, grouped, sanitize};
 use rusqlite::Connection;
+use std::cmp::Reverse;
 use std::path::Path;
 
 pub fn run(global: &Global, arguments: &ExportArguments) -> Result<()> {
     let connection = database::open_read_only(&database_path(global)?)?;
     // SQLite sorts large data sets in a temporary file.
     connection.pragma_update(None, "temp_store", "file")?;
-    let profile = profile(global, arguments)?;
+    let profile = profile(global, arguments, &connection)?;
     match arguments.format {
-        ExportFormat::Parquet => parquet(global, arguments, &connection, &profile),
+        ExportFormat::Parquet => parquet(global, arguments, &connection, &profile)?,
         ExportFormat::Postgres => {
             let mut out = Output::open(arguments.out.as_deref(), &connection)?;
             let row_count = postgres::write(&connection, &profile, &mut out)?;
-            finish(global, arguments, out, row_count)
+            finish(global, arguments, out, row_count)?;
         }
     }
+    report_masked(global, &profile);
+    Ok(())
 }
 
 fn parquet(
@@ -69,9 +72,35 @@ fn finish(global: &Global, arguments: &ExportArguments, out: Output, row_count: 
     }
 }
 
-fn profile(global: &Global, arguments: &ExportArguments) -> Result<Profile> {
+/// Prints how often each rule has masked something, never what.
+fn report_masked(global: &Global, profile: &Profile) {
+    if global.quiet || profile.detail != Detail::Redacted {
+        return;
+    }
+    let masked = profile.masked(None);
+    let mut rules: Vec<(&str, u64)> = masked.into_iter().collect();
+    rules.sort_by_key(|(rule, count)| (Reverse(*count), *rule));
+    let rules: Vec<String> = rules
+        .iter()
+        .map(|(rule, count)| format!("{} {rule}", grouped(*count as i64)))
+        .collect();
+    let masked = match rules.is_empty() {
+        true => "nothing".to_string(),
+        false => rules.join(", "),
+    };
+    warn(&format!(
+        "masked: {masked}; no rule finds every secret, so look before you share"
+    ));
+}
+
+fn profile(
+    global: &Global,
+    arguments: &ExportArguments,
+    connection: &Connection,
+) -> Result<Profile> {
     match arguments.profile {
         Detail::Full => Ok(Profile::full()),
+        Detail::Redacted => Profile::redacted(connection),
         Detail::Metrics => {
             let file = match (&arguments.key, data_folder()) {
                 (Some(file), _) => file.clone(),

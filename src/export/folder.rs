@@ -48,6 +48,9 @@ struct Manifest {
     /// Identifies the key of the hashes.
     key_id: Option<String>,
     has_names: bool,
+    /// How often each rule has masked something.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    masked: BTreeMap<String, u64>,
     files: Vec<Entry>,
     /// The files that are being replaced or removed, with their hashes before; a file without a hash is new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -371,6 +374,7 @@ fn commit(
         profile: profile.detail.name().to_string(),
         key_id: profile.key_id(),
         has_names: profile.has_names,
+        masked: masked(profile, machine),
         files: files.into_iter().map(|file| file.entry).collect(),
         replacing,
     };
@@ -384,6 +388,13 @@ fn commit(
         manifest.replacing.clear();
     }
     write_manifest(&path, staging, &manifest)
+}
+
+fn masked(profile: &Profile, machine: &str) -> BTreeMap<String, u64> {
+    let counts = profile.masked(Some(machine)).into_iter();
+    counts
+        .map(|(rule, count)| (rule.to_string(), count))
+        .collect()
 }
 
 fn replace(root: &Path, changed: &[(PathBuf, PathBuf)], stale: &[String]) -> Result<()> {

@@ -36,11 +36,11 @@ pub fn write(connection: &Connection, profile: &Profile, out: &mut Output) -> Re
         out.write(&exports(&machines, profile))?;
     }
     let mut row_count = 0;
-    for (number, set) in sets.iter().enumerate() {
+    for set in &sets {
         row_count += copy(&transaction, set, profile, out)?;
-        if number == 0 && !machines.is_empty() {
-            out.write(&export_rows(&machines, profile))?;
-        }
+    }
+    if !machines.is_empty() {
+        out.write(&export_rows(&machines, profile))?;
     }
     out.write("\ncommit;\n")?;
     Ok(row_count)
@@ -126,12 +126,18 @@ fn exports(machines: &[String], profile: &Profile) -> String {
 
 fn export_rows(machines: &[String], profile: &Profile) -> String {
     let row = |machine: &String| {
-        let profile = profile_values(profile);
-        format!("    ({}, {VERSION}, {profile})", literal(machine))
+        let masked = serde_json::to_string(&profile.masked(Some(machine)));
+        let masked = masked.expect("rules and numbers are JSON");
+        let values = profile_values(profile);
+        format!(
+            "    ({}, {VERSION}, {values}, {})",
+            literal(machine),
+            literal(&masked)
+        )
     };
     let rows: Vec<String> = machines.iter().map(row).collect();
     format!(
-        "\ninsert into cc_etl_exports (machine, version, profile, key_id, has_names) values\n{};\n",
+        "\ninsert into cc_etl_exports (machine, version, profile, key_id, has_names, masked) values\n{};\n",
         rows.join(",\n")
     )
 }

@@ -1,10 +1,15 @@
 //! What an export may show.
 
 use super::data_set::Kind;
+use super::homes::{self, Homes};
+use super::secrets::{self, Counts};
 use crate::database;
 use crate::error::{Error, Result};
 use clap::ValueEnum;
+use rusqlite::Connection;
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fs::{self, OpenOptions};
 use std::hash::BuildHasher;
@@ -15,6 +20,8 @@ use std::path::Path;
 pub enum Detail {
     /// No text, commands or paths; names are hashed
     Metrics,
+    /// Text with secrets masked and home directories replaced by ~
+    Redacted,
     /// Everything
     Full,
 }
@@ -23,6 +30,7 @@ impl Detail {
     pub fn name(self) -> &'static str {
         match self {
             Detail::Metrics => "metrics",
+            Detail::Redacted => "redacted",
             Detail::Full => "full",
         }
     }
@@ -35,6 +43,14 @@ pub struct Profile {
     key: Option<Key>,
     /// Names that people gave are not hashed.
     pub has_names: bool,
+    redaction: Option<RefCell<Redaction>>,
+}
+
+/// Masks what should not be shared, and counts it by machine and rule.
+struct Redaction {
+    homes: Homes,
+    machine: String,
+    counts: BTreeMap<String, Counts>,
 }
 
 /// The key of the hashes. Who has it can find out whether a hash is that of a given name.
@@ -46,7 +62,22 @@ impl Profile {
             detail: Detail::Metrics,
             key: Some(key),
             has_names,
+            redaction: None,
         }
+    }
+
+    /// Reads the home directories of a database.
+    pub fn redacted(connection: &Connection) -> Result<Profile> {
+        let redaction = Redaction {
+            homes: Homes::read(connection)?,
+            machine: String::new(),
+            counts: BTreeMap::new(),
+        };
+        Ok(Profile {
+            detail: Detail::Redacted,
+            redaction: Some(RefCell::new(redaction)),
+            ..Profile::full()
+        })
     }
 
     pub fn full() -> Profile {
@@ -54,6 +85,7 @@ impl Profile {
             detail: Detail::Full,
             key: None,
             has_names: true,
+            redaction: None,
         }
     }
 
@@ -64,6 +96,13 @@ impl Profile {
 
     /// A string as the profile shows it.
     pub fn show<'t>(&self, kind: Kind, text: &'t str) -> Cow<'t, str> {
+        if let Some(redaction) = &self.redaction {
+            return match kind {
+                Kind::Id if is_id(text) => Cow::Borrowed(text),
+                Kind::Word if is_word(text) => Cow::Borrowed(text),
+                _ => redaction.borrow_mut().redact(text),
+            };
+        }
         let Some(key) = &self.key else {
             return Cow::Borrowed(text);
         };
@@ -79,9 +118,55 @@ impl Profile {
         }
     }
 
+    /// What is masked from now on is counted for this machine.
+    pub fn count_for(&self, machine: &str) {
+        if let Some(redaction) = &self.redaction {
+            let mut redaction = redaction.borrow_mut();
+            if redaction.machine != machine {
+                redaction.machine = machine.to_string();
+            }
+        }
+    }
+
+    /// How often each rule has masked something of a machine, or of all.
+    pub fn masked(&self, machine: Option<&str>) -> Counts {
+        let mut masked = Counts::new();
+        let redaction = self.redaction.as_ref().map(RefCell::borrow);
+        for (of, counts) in redaction.iter().flat_map(|redaction| &redaction.counts) {
+            if machine.is_none_or(|machine| machine == of) {
+                for (rule, count) in counts {
+                    *masked.entry(rule).or_default() += count;
+                }
+            }
+        }
+        masked
+    }
+
     /// Identifies the key without revealing it.
     pub fn key_id(&self) -> Option<String> {
         self.key.as_ref().map(|key| key.hash("cc-etl key id"))
+    }
+}
+
+impl Redaction {
+    fn redact<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut counts = Counts::new();
+        let masked = secrets::rules().mask(text, &mut counts);
+        let (hidden, home_count) = self.homes.hide(&masked);
+        let hidden = match hidden {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(hidden) => Some(hidden),
+        };
+        if home_count > 0 {
+            counts.insert(homes::RULE, home_count);
+        }
+        if !counts.is_empty() {
+            let of_machine = self.counts.entry(self.machine.clone()).or_default();
+            for (rule, count) in counts {
+                *of_machine.entry(rule).or_default() += count;
+            }
+        }
+        hidden.map_or(masked, Cow::Owned)
     }
 }
 

@@ -73,21 +73,24 @@ pub fn each(
         for place in &order {
             last.push(row.get(*place)?);
         }
-        let cells: Vec<Cell<'_>> = columns
-            .iter()
-            .enumerate()
-            .map(|(place, column)| cell(set, column, row.get_ref_unwrap(place), profile))
-            .collect::<Result<_>>()?;
-        let Cell::Text(machine) = &cells[0] else {
+        let machine = cell(set, &columns[0], row.get_ref_unwrap(0), profile)?;
+        let Cell::Text(machine) = machine else {
             return Err(unexpected(set, &columns[0], "NULL"));
         };
+        profile.count_for(&machine);
+        let others = columns.iter().enumerate().skip(1);
+        let others =
+            others.map(|(place, column)| cell(set, column, row.get_ref_unwrap(place), profile));
+        let cells: Vec<Cell<'_>> = std::iter::once(Ok(Cell::Text(machine.clone())))
+            .chain(others)
+            .collect::<Result<_>>()?;
         let month = match time.map(|place| row.get_ref_unwrap(place)) {
             None => None,
             Some(ValueRef::Text(time)) if time.len() >= MONTH.len() => Some(&time[..MONTH.len()]),
             Some(_) => Some(MONTH.as_bytes()),
         };
         let is_same = partition.as_ref().is_some_and(|partition| {
-            partition.machine == *machine && partition.month.as_deref().map(str::as_bytes) == month
+            partition.machine == machine && partition.month.as_deref().map(str::as_bytes) == month
         });
         if !is_same {
             let month = month.map(|month| String::from_utf8_lossy(month).into_owned());
