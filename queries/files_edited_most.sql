@@ -3,8 +3,17 @@
 -- Group: tools
 -- :limit number - rows to show; 20 without it
 -- Bar: change_count
-select file_path, change_count, lines_added, lines_removed, read_count, session_count, user_modified_count, last_touched_at
+select
+    file_path,
+    sum(change_count) as change_count,
+    sum(lines_added) as lines_added,
+    sum(lines_removed) as lines_removed,
+    sum(read_count) as read_count,
+    sum(session_count) as session_count,
+    sum(user_modified_count) as user_modified_count,
+    max(last_touched_at) as last_touched_at
 from file_stats
-where change_count > 0
-order by change_count desc, lines_added desc, file_path
+group by file_path
+having sum(change_count) > 0
+order by sum(change_count) desc, sum(lines_added) desc, file_path
 limit coalesce(nullif(:limit, ''), 20);

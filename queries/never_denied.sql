@@ -18,10 +18,11 @@ prefixes as (
     select
         tool_name,
         command_prefix,
-        call_count,
+        sum(call_count) as call_count,
         substr(command_prefix || ' ', 1, instr(command_prefix || ' ', ' ') - 1) as program
     from denial_stats
-    where user_rejected_count = 0 and permission_denied_count = 0 and hook_blocked_count = 0
+    group by tool_name, command_prefix
+    having sum(user_rejected_count + permission_denied_count + hook_blocked_count) = 0
 )
 
 select tool_name, command_prefix, call_count

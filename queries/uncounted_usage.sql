@@ -3,6 +3,14 @@
 -- Group: data
 -- Bar: line_count
 -- Total: line_count
-select reason, line_count, response_count, input_tokens, output_tokens, cache_write_tokens, cache_read_tokens
+select
+    reason,
+    sum(line_count) as line_count,
+    sum(response_count) as response_count,
+    sum(input_tokens) as input_tokens,
+    sum(output_tokens) as output_tokens,
+    sum(cache_write_tokens) as cache_write_tokens,
+    sum(cache_read_tokens) as cache_read_tokens
 from duplicate_usage
-order by is_counted desc, line_count desc, reason;
+group by reason, is_counted
+order by is_counted desc, sum(line_count) desc, reason;

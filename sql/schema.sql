@@ -1085,7 +1085,7 @@ create table bi_session_days (
     session_id TEXT not null, -- '' if the response has none
     activity_date DATE, -- local; NULL if no line has a time
     model TEXT not null,
-    machine TEXT not null, -- that recorded the response
+    machine TEXT not null, -- of the session; without a session, that recorded the response
     project TEXT not null,
     response_count BIGINT not null, -- API responses
     input_tokens BIGINT not null,
@@ -1126,7 +1126,7 @@ create table bi_days (
 );
 
 create table bi_tools (
-    -- One row per session, day, tool and type of agent that called it.
+    -- One row per session, day, tool, type of agent that called it, and machine.
     session_id TEXT not null, -- '' if the call has none
     activity_date DATE, -- local, of the call
     tool_name TEXT not null,
@@ -1147,7 +1147,7 @@ create table bi_tools (
     is_mcp BOOLEAN not null check (is_mcp in (0, 1)),
     day_began_at TIMESTAMP, -- activity_date, for tools that need a time
     day_began_unix BIGINT, -- activity_date in seconds since 1970
-    primary key (session_id, activity_date, tool_name, agent_type)
+    primary key (session_id, activity_date, tool_name, agent_type, machine)
 );
 create index bi_tools_by_date on bi_tools (activity_date);
 
@@ -1218,11 +1218,12 @@ create index bi_sessions_by_start on bi_sessions (started_at);
 -- consecutive integer keys, so these tables differ between databases.
 
 create table _response_parts (
-    -- One row per part, session, day, model and machine: tokens and cost, summed into bi_session_days.
+    -- One row per part, session, day and model, without a session also per machine: tokens and cost, summed into
+    -- bi_session_days.
     part_number integer not null, -- api_response_id / 256
     session_id text not null, -- '' if the response has none
     model text not null,
-    machine text not null,
+    machine text not null, -- '' if the response has a session
     response_count integer not null,
     input_tokens integer not null,
     output_tokens integer not null,
@@ -1240,9 +1241,10 @@ create table _response_parts (
 create index response_parts_by_session on _response_parts (session_id);
 
 create table _tool_parts (
-    -- One row per part, session, day, tool and agent: calls, summed into bi_tools.
+    -- One row per part, session, day, tool and agent, without a session also per machine: calls, summed into bi_tools.
     part_number integer not null, -- message_id / 256
     session_id text not null, -- '' if the call has none
+    machine text not null, -- '' if the call has a session
     agent_run_id integer not null, -- 0 for the session itself
     tool_name text not null,
     mcp_server text,
@@ -1257,7 +1259,7 @@ create table _tool_parts (
     duration_ms integer not null,
     result_bytes integer not null,
     activity_date text,
-    unique (part_number, session_id, activity_date, tool_name, agent_run_id)
+    unique (part_number, session_id, machine, activity_date, tool_name, agent_run_id)
 ) strict;
 create index tool_parts_by_session on _tool_parts (session_id);
 

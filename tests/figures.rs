@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use sandbox::Sandbox;
 use sandbox::records::*;
 use serde_json::json;
 
@@ -70,6 +71,84 @@ fn a_tool_or_model_without_a_name_and_one_named_nothing_agree_with_the_bi_tables
         sandbox.query("select model, output_tokens from bi_days"),
         ["|12"]
     );
+}
+
+/// A laptop and a desktop: a session on each, one that both hold, and lines without a session.
+#[test]
+fn every_view_that_aggregates_has_the_machine_of_the_session() {
+    let sandbox = Sandbox::new();
+    let lines = |machine: &str, session: serde_json::Value, minute: u8| -> String {
+        let given = json!({"sessionId": session, "timestamp": format!("2026-01-10T10:{minute:02}:00.000Z")});
+        let id = |kind: &str| format!("{kind}-{machine}-{minute}");
+        let with = |mut line: serde_json::Value| {
+            merge(&mut line, given.clone());
+            format!("{line}\n")
+        };
+        [
+            response(&id("u"), &format!("msg_{}", id("m")), 5, json!({})),
+            call(&id("c"), &id("t"), "Read", json!({"file_path": "/w/a"})),
+            call(&id("b"), &id("s"), "Bash", json!({"command": "ls"})),
+        ]
+        .map(with)
+        .concat()
+    };
+    let shared = "5e550003-0000-4000-8000-000000000003";
+    for (machine, own, minute) in [("laptop", S1, 1), ("desktop", S2, 2)] {
+        sandbox.write(&file(own), lines(machine, json!(own), minute));
+        // The laptop has its first message.
+        sandbox.write(&file(shared), lines(machine, json!(shared), 10 + minute));
+        sandbox.write(NOTES, lines(machine, json!(null), 20 + minute));
+        sandbox.sync_with(&["--machine", machine]);
+        std::fs::remove_dir_all(sandbox.home()).unwrap();
+    }
+    sandbox.check();
+    let counts = ["desktop|2", "laptop|4"];
+    for view in [
+        "response_costs",
+        "daily_costs",
+        "session_costs",
+        "project_costs",
+        "model_costs",
+        "agent_costs",
+        "branch_costs",
+        "bi_days",
+        "bi_session_days",
+    ] {
+        let count = match view {
+            "response_costs" => "count(*)",
+            _ => "sum(response_count)",
+        };
+        let sql = format!("select machine, {count} from {view} group by 1 order by 1");
+        assert_eq!(sandbox.query(&sql), counts, "{view}");
+    }
+    for (view, count, tool) in [
+        ("tool_stats", "sum(call_count)", "name = 'Read'"),
+        ("bi_tools", "sum(call_count)", "tool_name = 'Read'"),
+        ("tool_calls", "count(*)", "name = 'Read'"),
+        ("command_stats", "sum(call_count)", "first_word = 'ls'"),
+        ("denial_stats", "sum(call_count)", "command_prefix = 'ls'"),
+        ("file_stats", "sum(read_count)", "file_path = '/w/a'"),
+    ] {
+        let sql = format!("select machine, {count} from {view} where {tool} group by 1 order by 1");
+        assert_eq!(sandbox.query(&sql), counts, "{view}");
+    }
+    for view in ["session_overview", "session_costs", "bi_sessions"] {
+        let sql = format!("select machine from {view} where session_id = '{shared}'");
+        assert_eq!(sandbox.query(&sql), ["laptop"], "{view}");
+    }
+    // A line is of the machine that has it.
+    assert_eq!(
+        sandbox.query("select machine, line_count from duplicate_usage order by 1"),
+        ["desktop|3", "laptop|3"]
+    );
+    // Questions add the machines up.
+    let rows = |question: &str| sandbox.ok(&["query", question, "--format", "csv"]);
+    assert!(rows("daily_model_costs").contains("2026-01-10,claude-sonnet-4-5,6,"));
+    assert!(rows("agents_by_type").contains("main,0,6,"));
+    assert!(rows("uncounted_usage").contains("counted,6,6,"));
+    assert!(rows("expensive_branches").contains(",main,"));
+    assert!(rows("never_denied").contains("Bash,ls,6"));
+    assert_eq!(rows("expensive_days").lines().count(), 2);
 }
 
 #[test]

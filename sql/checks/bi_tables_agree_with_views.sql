@@ -1,32 +1,32 @@
 -- What the tables for BI tools say is what the views say. Unknown keys are '' in the tables: NULL and '' of a view are one.
 with days as (
-    select activity_date, model, sum(response_count) as response_count, sum(output_tokens) as output_tokens,
+    select activity_date, model, machine, sum(response_count) as response_count, sum(output_tokens) as output_tokens,
         sum(cost_usd) as cost_usd
     from bi_days
-    group by 1, 2
+    group by 1, 2, 3
 ),
 
 shown_days as (
-    select response_date as activity_date, coalesce(model, '') as model, sum(response_count) as response_count,
-        sum(coalesce(output_tokens, 0)) as output_tokens, sum(cost_usd) as cost_usd
+    select response_date as activity_date, coalesce(model, '') as model, coalesce(machine, '') as machine,
+        sum(response_count) as response_count, sum(coalesce(output_tokens, 0)) as output_tokens, sum(cost_usd) as cost_usd
     from daily_costs
-    group by 1, 2
+    group by 1, 2, 3
 ),
 
 tools as (
-    select tool_name, sum(call_count) as call_count, sum(ok_count) as ok_count, sum(error_count) as error_count,
+    select tool_name, machine, sum(call_count) as call_count, sum(ok_count) as ok_count, sum(error_count) as error_count,
         sum(denied_count) as denied_count, sum(stopped_count) as stopped_count, sum(pending_count) as pending_count,
         sum(call_count - ok_count - error_count - denied_count - stopped_count - pending_count - other_count) as lost_count
     from bi_tools
-    group by tool_name
+    group by tool_name, machine
 ),
 
 shown_tools as (
-    select coalesce(name, '') as tool_name, sum(call_count) as call_count, sum(ok_count) as ok_count,
+    select coalesce(name, '') as tool_name, coalesce(machine, '') as machine, sum(call_count) as call_count, sum(ok_count) as ok_count,
         sum(error_count) as error_count, sum(denied_count) as denied_count, sum(stopped_count) as stopped_count,
         sum(pending_count) as pending_count, 0 as lost_count
     from tool_stats
-    group by 1
+    group by 1, 2
 ),
 
 signals as (
@@ -74,9 +74,12 @@ shown_sessions as (
 )
 
 select 'bi_days' as table_name, coalesce(shown_days.activity_date, days.activity_date) || ' '
-    || coalesce(shown_days.model, days.model) as key
+    || coalesce(shown_days.model, days.model) || ' ' || coalesce(shown_days.machine, days.machine) as key
 from shown_days
-full join days on days.activity_date is shown_days.activity_date and days.model = shown_days.model
+full join days
+    on days.activity_date is shown_days.activity_date
+    and days.model = shown_days.model
+    and days.machine = shown_days.machine
 where (days.response_count, days.output_tokens) is not (shown_days.response_count, shown_days.output_tokens)
     or coalesce(
         abs(days.cost_usd - shown_days.cost_usd) > 0.001 + 1e-9 * abs(shown_days.cost_usd),
@@ -85,9 +88,11 @@ where (days.response_count, days.output_tokens) is not (shown_days.response_coun
 
 union all
 
-select 'bi_tools', coalesce(shown_tools.tool_name, tools.tool_name)
+select 'bi_tools', coalesce(shown_tools.tool_name, tools.tool_name) || ' ' || coalesce(shown_tools.machine, tools.machine)
 from shown_tools
-full join tools on tools.tool_name = shown_tools.tool_name
+full join tools
+    on tools.tool_name = shown_tools.tool_name
+    and tools.machine = shown_tools.machine
 where (
         tools.call_count, tools.ok_count, tools.error_count, tools.denied_count, tools.stopped_count, tools.pending_count,
         tools.lost_count

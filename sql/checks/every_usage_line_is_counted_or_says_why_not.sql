@@ -11,6 +11,13 @@ shown as (
     from duplicate_usage
 ),
 
+shown_as_counted as (
+    select sum(output_tokens) as output_tokens, sum(input_tokens) as input_tokens,
+        sum(cache_write_tokens) as cache_write_tokens, sum(cache_read_tokens) as cache_read_tokens
+    from duplicate_usage
+    where is_counted
+),
+
 counted as (
     select sum(output_tokens) as output_tokens, sum(input_tokens) as input_tokens,
         sum(cache_write_tokens) as cache_write_tokens, sum(cache_read_tokens) as cache_read_tokens
@@ -26,12 +33,9 @@ where lines.line_count <> coalesce(shown.line_count, 0)
     or lines.cache_write_tokens is not shown.cache_write_tokens
     or lines.cache_read_tokens is not shown.cache_read_tokens
 union all
-select 'counted lines', duplicate_usage.output_tokens, counted.output_tokens
-from duplicate_usage, counted
-where duplicate_usage.is_counted
-    and (
-        duplicate_usage.output_tokens is not counted.output_tokens
-        or duplicate_usage.input_tokens is not counted.input_tokens
-        or duplicate_usage.cache_write_tokens is not counted.cache_write_tokens
-        or duplicate_usage.cache_read_tokens is not counted.cache_read_tokens
-    )
+select 'counted lines', shown_as_counted.output_tokens, counted.output_tokens
+from shown_as_counted, counted
+where shown_as_counted.output_tokens is not counted.output_tokens
+    or shown_as_counted.input_tokens is not counted.input_tokens
+    or shown_as_counted.cache_write_tokens is not counted.cache_write_tokens
+    or shown_as_counted.cache_read_tokens is not counted.cache_read_tokens

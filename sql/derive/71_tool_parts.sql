@@ -3,12 +3,13 @@ delete from _tool_parts
 where part_number in (select part_number from touched_parts);
 
 insert into _tool_parts (
-    part_number, session_id, agent_run_id, tool_name, mcp_server, call_count, ok_count, error_count, denied_count,
+    part_number, session_id, machine, agent_run_id, tool_name, mcp_server, call_count, ok_count, error_count, denied_count,
     stopped_count, pending_count, other_count, timed_count, duration_ms, result_bytes, activity_date
 )
 select
     touched_parts.part_number,
     coalesce(tool_calls.session_id, ''),
+    case when tool_calls.session_id is not null then '' else coalesce(tool_calls.machine, '') end,
     coalesce(tool_calls.agent_run_id, 0),
     coalesce(tool_calls.name, ''),
     max(tool_calls.mcp_server),
@@ -26,7 +27,7 @@ select
 from touched_parts
 cross join tool_calls
 where tool_calls.message_id between touched_parts.part_number << 8 and (touched_parts.part_number << 8) + 255
-group by 1, 2, 3, 4, activity_date;
+group by 1, 2, 3, 4, 5, activity_date;
 
 delete from _file_change_parts
 where part_number in (select part_number from touched_parts);

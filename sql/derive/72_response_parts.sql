@@ -33,15 +33,10 @@ select
     responses.part_number,
     coalesce(responses.session_id, ''),
     coalesce(responses.model, ''),
-    -- Usually all homes are from one machine, and messages are not read.
     case
-        when (select count(distinct machine) from sources) = 1 then (select min(machine) from sources)
+        when responses.session_id is not null then ''
         else coalesce((
-            select sources.machine
-            from messages
-            cross join files on files.file_id = messages.file_id
-            cross join sources on sources.source_id = files.source_id
-            where messages.message_id = responses.message_id
+            select _message_machines.machine from _message_machines where _message_machines.message_id = responses.message_id
         ), '')
     end,
     count(*),

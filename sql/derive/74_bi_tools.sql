@@ -13,7 +13,7 @@ select
     case _tool_parts.agent_run_id when 0 then '' else coalesce(agents.agent_type, 'unknown') end,
     max(_tool_parts.mcp_server),
     coalesce(max(projects.name), ''),
-    coalesce(max(session_machines.machine), ''),
+    coalesce(session_machines.machine, _tool_parts.machine),
     sum(_tool_parts.call_count),
     sum(_tool_parts.ok_count),
     sum(_tool_parts.error_count),
@@ -33,4 +33,4 @@ left join sessions on sessions.session_id = _tool_parts.session_id
 left join projects on projects.project_id = sessions.project_id
 left join session_machines on session_machines.session_id = _tool_parts.session_id
 where _tool_parts.session_id in (select session_id from touched_sessions union all select '')
-group by 1, 2, 3, 4;
+group by 1, 2, 3, 4, 7;

@@ -16,7 +16,7 @@ select
     _response_parts.session_id,
     _response_parts.activity_date,
     _response_parts.model,
-    _response_parts.machine,
+    coalesce(session_machines.machine, _response_parts.machine),
     coalesce(projects.name, ''),
     sum(_response_parts.response_count),
     sum(_response_parts.input_tokens),
@@ -32,6 +32,7 @@ select
 from _response_parts
 left join sessions on sessions.session_id = _response_parts.session_id
 left join projects on projects.project_id = sessions.project_id
+left join session_machines on session_machines.session_id = _response_parts.session_id
 where _response_parts.session_id in (select session_id from touched_sessions union all select '')
 group by 1, 2, 3, 4;
 

@@ -1,17 +1,30 @@
 create view _session_machines as
--- One row per session with a message, with the machine that recorded the first one.
+-- One row per session, with the machine that it belongs to: the one with its first message; without a message, the one with
+-- its files. Whatever has a session belongs to the machine of that session, and anything else to that of its file.
 select
-    firsts.session_id,
+    sessions.session_id,
+    _machines.machine,
+    _machines.machine_name
+from sessions
+join _machines on _machines.source_id = coalesce(
     (
-        select min(_machines.machine)
+        select homes.source_id
         from messages
         cross join files on files.file_id = messages.file_id
-        cross join _machines on _machines.source_id = files.source_id
-        where messages.session_id = firsts.session_id and messages.sent_at is firsts.sent_at
-    ) as machine
-from (
-    select messages.session_id, min(messages.sent_at) as sent_at
-    from messages
-    where messages.session_id is not null
-    group by messages.session_id
-) as firsts;
+        cross join _machines as homes on homes.source_id = files.source_id
+        where messages.session_id = sessions.session_id
+            and messages.sent_at is (
+                select min(firsts.sent_at) from messages as firsts where firsts.session_id = sessions.session_id
+            )
+        order by homes.machine, homes.machine_name
+        limit 1
+    ),
+    (
+        select homes.source_id
+        from files
+        cross join _machines as homes on homes.source_id = files.source_id
+        where files.session_id = sessions.session_id
+        order by homes.machine, homes.machine_name
+        limit 1
+    )
+);

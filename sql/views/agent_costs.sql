@@ -1,10 +1,11 @@
 create view agent_costs as
--- One row per type of agent; the session itself has the type 'main'.
+-- One row per type of agent and machine; the session itself has the type 'main'.
 select
     case
         when response_costs.agent_run_id is null then 'main'
         else coalesce(agents.agent_type, 'unknown')
     end as agent_type,
+    response_costs.machine,
     count(distinct response_costs.agent_run_id) as agent_count,
     count(*) as response_count,
     sum(response_costs.input_tokens) as input_tokens,
@@ -16,4 +17,4 @@ select
     sum(response_costs.cost_usd is null) as unpriced_count
 from response_costs
 left join agents on agents.agent_run_id = response_costs.agent_run_id
-group by 1;
+group by 1, response_costs.machine;

@@ -1,8 +1,9 @@
 create view branch_costs as
--- One row per project and git branch.
+-- One row per project, git branch and machine.
 select
     projects.name as project,
     nullif(messages.git_branch, '') as git_branch,
+    response_costs.machine,
     count(distinct response_costs.session_id) as session_count,
     count(*) as response_count,
     sum(response_costs.output_tokens) as output_tokens,
@@ -15,4 +16,4 @@ from response_costs
 left join messages on messages.message_id = response_costs.message_id
 left join sessions on sessions.session_id = response_costs.session_id
 left join projects on projects.project_id = sessions.project_id
-group by 1, 2;
+group by 1, 2, response_costs.machine;

@@ -1,8 +1,9 @@
 create view command_stats as
--- One row per first word of a shell command.
+-- One row per first word of a shell command and machine.
 with commands as (
     select
         trim(replace(replace(command, char(10), ' '), char(9), ' ')) || ' ' as command,
+        machine,
         outcome_group,
         run_ms
     from tool_calls
@@ -11,6 +12,7 @@ with commands as (
 
 select
     substr(command, 1, instr(command, ' ') - 1) as first_word,
+    machine,
     count(*) as call_count,
     sum(outcome_group = 'ok') as ok_count,
     sum(outcome_group = 'error') as error_count,
@@ -19,4 +21,4 @@ select
     cast(avg(run_ms) as integer) as mean_duration_ms,
     sum(run_ms) as total_duration_ms
 from commands
-group by 1;
+group by 1, machine;

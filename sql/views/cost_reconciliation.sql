@@ -32,6 +32,7 @@ compared as (
 
 select
     compared.session_id,
+    (select bi_sessions.machine from bi_sessions where bi_sessions.session_id = compared.session_id) as machine,
     round(ours.computed_cost_usd, 6) as computed_cost_usd, -- from the usage on the lines
     round(ours.estimated_cost_usd, 6) as estimated_cost_usd,
     round(noted.total_cost_usd, 6) as noted_cost_usd, -- Claude Code's cost-state

@@ -1,8 +1,9 @@
 create view daily_costs as
--- One row per local day and model.
+-- One row per local day, model and machine.
 select
     response_date,
     model,
+    machine,
     count(*) as response_count,
     sum(input_tokens) as input_tokens,
     sum(output_tokens) as output_tokens,
@@ -14,4 +15,4 @@ select
     round(sum(cache_savings_usd), 6) as cache_savings_usd, -- against the same prompts without a cache
     sum(cost_usd is null) as unpriced_count
 from response_costs
-group by response_date, model;
+group by response_date, model, machine;

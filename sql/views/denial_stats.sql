@@ -1,11 +1,12 @@
 create view denial_stats as
--- One row per tool and, for commands, their first two words: how often the person or a rule denied it. What is never denied
--- could be allowed.
+-- One row per tool, for commands their first two words, and machine: how often the person or a rule denied it. What is never
+-- denied could be allowed.
 with calls as materialized ( -- in rowid order, because tool_results has long rows
     select
         name as tool_name,
         -- The command on one line, to split it into words.
         trim(replace(replace(command, char(10), ' '), char(9), ' ')) || '  ' as command,
+        machine,
         outcome,
         outcome_group,
         denial_reason,
@@ -23,6 +24,7 @@ prefixed as (
                 instr(ltrim(substr(command, instr(command, ' '))) || ' ', ' ')
             )
         ) as command_prefix,
+        machine,
         outcome,
         outcome_group,
         denial_reason,
@@ -33,6 +35,7 @@ prefixed as (
 select
     tool_name,
     command_prefix,
+    machine,
     count(*) as call_count,
     sum(outcome = 'user_rejected') as user_rejected_count,
     sum(outcome = 'permission_denied') as permission_denied_count,
@@ -42,4 +45,4 @@ select
     max(case when outcome = 'user_rejected' then denial_reason end) as example_reason,
     max(case when outcome_group = 'denied' then called_at end) as last_denied_at
 from prefixed
-group by tool_name, command_prefix;
+group by tool_name, command_prefix, machine;

@@ -1,7 +1,9 @@
 create view duplicate_usage as
--- One row per reason why lines with usage are not counted, and one for the counted lines. Together they are all lines.
+-- One row per reason why lines with usage are not counted and machine with such lines, and one for the counted lines of each
+-- machine. Together they are all lines.
 select
     coalesce(duplicate_reason, 'counted') as reason,
+    sources.machine, -- that the line is from
     is_counted,
     count(*) as line_count,
     count(distinct api_response_id) as response_count,
@@ -10,4 +12,6 @@ select
     sum(cache_write_tokens) as cache_write_tokens,
     sum(cache_read_tokens) as cache_read_tokens
 from usage_lines
-group by 1, 2;
+join files using (file_id)
+join sources using (source_id)
+group by 1, 2, 3;

@@ -1,7 +1,8 @@
 create view hook_stats as
--- One row per hook event and command.
+-- One row per hook event, command and machine.
 with records as (
     select
+        message_id,
         coalesce(source_tool_use_id, uuid) as run_id, -- of all hooks of one event
         'attachment' as record,
         json_extract(extra_json, '$.attachment.hookEvent') as hook_event,
@@ -22,6 +23,7 @@ with records as (
     union all
     -- Versions 2.1.9 to 2.1.63 record that a hook runs, but not how it ends.
     select
+        message_id,
         coalesce(source_tool_use_id, uuid),
         'progress',
         json_extract(extra_json, '$.data.hookEvent'),
@@ -32,6 +34,7 @@ with records as (
     where subtype = 'hook_progress'
     union all
     select
+        messages.message_id,
         coalesce(messages.source_tool_use_id, messages.uuid),
         'summary',
         'Stop',
@@ -51,6 +54,9 @@ with records as (
 numbered as (
     select
         records.*,
+        (
+            select _message_machines.machine from _message_machines where _message_machines.message_id = records.message_id
+        ) as machine,
         row_number() over (partition by run_id, hook_event, command, record order by sent_at) as run_number
     from records
 ),
@@ -59,6 +65,7 @@ runs as (
     select
         hook_event,
         command,
+        min(machine) as machine,
         max(duration_ms) as duration_ms,
         max(is_error) as is_error,
         max(is_block) as is_block,
@@ -71,7 +78,9 @@ runs as (
 select
     hook_event,
     command,
+    machine,
     count(*) as run_count,
+    count(duration_ms) as timed_count, -- runs with a known duration
     sum(is_error) as error_count,
     sum(is_block) as block_count,
     sum(is_cancelled) as cancelled_count,
@@ -81,4 +90,4 @@ select
     min(sent_at) as first_run_at,
     max(sent_at) as last_run_at
 from runs
-group by hook_event, command;
+group by hook_event, command, machine;

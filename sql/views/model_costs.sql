@@ -1,8 +1,9 @@
 create view model_costs as
--- One row per model, as written.
+-- One row per model, as written, and machine.
 select
     model,
     priced_model,
+    machine,
     count(*) as response_count,
     sum(input_tokens) as input_tokens,
     sum(output_tokens) as output_tokens,
@@ -21,4 +22,4 @@ select
     min(responded_at) as first_responded_at,
     max(responded_at) as last_responded_at
 from response_costs
-group by model, priced_model;
+group by model, priced_model, machine;

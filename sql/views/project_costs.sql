@@ -1,8 +1,9 @@
 create view project_costs as
--- One row per repository, its worktrees included.
+-- One row per repository, its worktrees included, and machine.
 select
     coalesce(projects.repository_path, projects.path, projects.directory_name) as project_path,
     max(projects.name) as project,
+    response_costs.machine,
     count(distinct response_costs.session_id) as session_count,
     count(*) as response_count,
     sum(response_costs.input_tokens) as input_tokens,
@@ -19,4 +20,4 @@ select
 from response_costs
 left join sessions on sessions.session_id = response_costs.session_id
 left join projects on projects.project_id = sessions.project_id
-group by 1;
+group by 1, response_costs.machine;

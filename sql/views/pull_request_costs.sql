@@ -1,5 +1,5 @@
 create view pull_request_costs as
--- One row per pull request: the cost of the sessions that name it. A session that names two counts for both.
+-- One row per pull request and machine: the cost of the sessions that name it. A session that names two counts for both.
 with links as (
     select
         events.session_id,
@@ -15,6 +15,7 @@ select
     max(links.pr_repository) as pr_repository,
     max(links.pr_number) as pr_number,
     links.pr_url,
+    session_costs.machine,
     count(distinct links.session_id) as session_count,
     sum(session_costs.response_count) as response_count,
     round(sum(session_costs.cost_usd), 6) as cost_usd,
@@ -24,4 +25,4 @@ select
     max(session_costs.last_responded_at) as last_responded_at
 from links
 left join session_costs on session_costs.session_id = links.session_id
-group by links.pr_url;
+group by links.pr_url, session_costs.machine;

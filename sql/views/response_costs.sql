@@ -172,6 +172,10 @@ select
     totals.session_id,
     totals.agent_run_id,
     projects.name as project,
+    coalesce(
+        (select bi_sessions.machine from bi_sessions where bi_sessions.session_id = totals.session_id),
+        (select _message_machines.machine from _message_machines where _message_machines.message_id = totals.message_id)
+    ) as machine, -- of its session
     totals.model,
     totals.priced_model,
     totals.model_price_id,

@@ -1,9 +1,10 @@
 create view session_costs as
--- One row per session, its agents included, and one for responses without a session: together they are all costs. The view
--- session_overview shows them beside what happened in the session.
+-- One row per session, its agents included, and one per machine for responses without a session: together they are all costs.
+-- The view session_overview shows them beside what happened in the session.
 select
     response_costs.session_id,
     projects.name as project,
+    response_costs.machine,
     sessions.title,
     count(*) as response_count,
     sum(response_costs.input_tokens) as input_tokens,
@@ -23,4 +24,4 @@ select
 from response_costs
 left join sessions on sessions.session_id = response_costs.session_id
 left join projects on projects.project_id = sessions.project_id
-group by response_costs.session_id;
+group by response_costs.session_id, response_costs.machine;

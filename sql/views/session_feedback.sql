@@ -48,6 +48,7 @@ all_sessions as (
 select
     all_sessions.session_id,
     coalesce(signals.project, projects.name) as project,
+    (select bi_sessions.machine from bi_sessions where bi_sessions.session_id = all_sessions.session_id) as machine,
     sessions.title,
     coalesce(signals.signal_count, 0) as signal_count,
     coalesce(signals.prompt_count, 0) as prompt_count,

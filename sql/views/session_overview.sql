@@ -3,6 +3,7 @@ create view session_overview as
 select
     sessions.session_id,
     projects.name as project,
+    (select bi_sessions.machine from bi_sessions where bi_sessions.session_id = sessions.session_id) as machine,
     sessions.title,
     sessions.first_prompt,
     sessions.git_branch,

@@ -6,6 +6,9 @@ select
     messages.agent_run_id,
     tool_uses.message_id,
     tool_results.message_id as result_message_id,
+    (
+        select _message_machines.machine from _message_machines where _message_machines.message_id = tool_uses.message_id
+    ) as machine, -- of its session
     tool_uses.name,
     tool_uses.mcp_server,
     tool_uses.command,
