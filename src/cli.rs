@@ -128,12 +128,17 @@ pub enum Command {
     Backup(BackupArguments),
     /// Write facts and dimensions for other engines: DuckDB, ClickHouse, Spark, PostgreSQL, data lakes
     ///
-    /// They are typed, with costs and classes already computed. Parquet files are written by month and machine, with a manifest per
+    /// They are typed, with costs and classes already computed. --profile says how much they show. Parquet files are written by month and machine, with a manifest per
     /// machine; exporting again replaces only those that differ, and several machines may export to one folder. The script for
-    /// psql is one transaction that replaces the rows of this database's machines, and several machines may load at once.
+    /// psql is one transaction that replaces the rows of this database's machines, and several machines may load at once. A SQLite
+    /// database has the same tables, and nothing else of this one. CSV and JSON Lines are one data set, or any table, view or question.
     #[command(after_help = "Examples:
   cc-etl export --format parquet --out metrics
-  cc-etl export --format postgres | psql --no-psqlrc --dbname postgresql://server/team")]
+  cc-etl export --format postgres | psql --no-psqlrc --dbname postgresql://server/team
+  cc-etl export --format sqlite --profile redacted --out shared.db
+  cc-etl export fact_response --format csv --out responses.csv
+  cc-etl export daily_costs --format jsonl --profile full
+  cc-etl export expensive_days since=30d --format csv --profile full")]
     Export(ExportArguments),
     /// Import the archives of other databases, such as those of other machines
     ///
@@ -392,6 +397,12 @@ pub struct BackupArguments {
 
 #[derive(Debug, Args)]
 pub struct ExportArguments {
+    /// For csv and jsonl: a data set, which has the columns of the profile, or a question, view or table, which needs --profile full
+    #[arg(value_name = "WHAT")]
+    pub what: Option<String>,
+    /// Values of parameters of a question
+    #[arg(value_name = "NAME=VALUE", requires = "what", value_parser = parameter)]
+    pub values: Vec<(String, String)>,
     /// Output format
     #[arg(long, value_enum)]
     pub format: ExportFormat,
@@ -407,6 +418,9 @@ pub struct ExportArguments {
     /// Key of the hashes, which a team shares; created if it is missing. Default: export-key in the folder of the default database
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+    /// Do not quote CSV cells that a spreadsheet would run as a formula
+    #[arg(long)]
+    pub csv_raw: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -415,6 +429,12 @@ pub enum ExportFormat {
     Parquet,
     /// A script for psql
     Postgres,
+    /// A database with the same tables
+    Sqlite,
+    /// Comma-separated, with a header
+    Csv,
+    /// One object per line
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

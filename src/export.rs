@@ -11,6 +11,7 @@
 //! | `parquet`    | writes a Parquet file                                                                    |
 //! | `folder`     | writes a folder of Parquet files: only what differs, and a manifest                      |
 //! | `postgres`   | writes a script for psql                                                                 |
+//! | `sqlite`     | writes a SQLite database                                                                 |
 //!
 //! An export is a function of the rows: it depends neither on the clock nor on earlier exports. It recomputes everything
 //! and replaces what differs.
@@ -24,3 +25,4 @@ pub mod postgres;
 pub mod profile;
 pub mod rows;
 pub mod secrets;
+pub mod sqlite;

@@ -58,34 +58,16 @@ impl QueryRows {
         }
     }
 
-    /// The rows as JSON objects. A `serde_json` map would sort the columns.
     fn objects(&self, separator: &str) -> String {
-        let object = |row: &Vec<Value>| {
-            let entry = |(name, value): (&String, &Value)| {
-                format!("{}:{}", Json::from(name.as_str()), json(value))
-            };
-            let entries: Vec<String> = self.columns.iter().zip(row).map(entry).collect();
-            sanitize_json(&format!("{{{}}}", entries.join(","))).into_owned()
-        };
-        let objects: Vec<String> = self.rows.iter().map(object).collect();
-        objects.join(separator)
+        let objects = self.rows.iter().map(|row| json_object(&self.columns, row));
+        objects.collect::<Vec<_>>().join(separator)
     }
 
     fn csv(&self, is_raw: bool) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let cells = |row: &[Value]| -> Vec<String> {
-            row.iter().map(|value| csv_cell(value, is_raw)).collect()
-        };
-        let names = self.columns.iter().map(|name| Value::Text(name.clone()));
-        let names: Vec<Value> = names.collect();
-        let wrote = writer.write_record(cells(&names)).and_then(|()| {
-            self.rows
-                .iter()
-                .try_for_each(|row| writer.write_record(cells(row)))
-        });
-        wrote.expect("memory can be written to");
-        let bytes = writer.into_inner().expect("memory can be written to");
-        let text = String::from_utf8(bytes).expect("cells are text");
+        let mut text = csv_header(&self.columns, is_raw);
+        for row in &self.rows {
+            text += &csv_line(row, is_raw);
+        }
         text.trim_end_matches('\n').to_string()
     }
 
@@ -108,6 +90,31 @@ impl QueryRows {
         }
         lines.join("\n")
     }
+}
+
+/// A row as a JSON object. A `serde_json` map would sort the columns.
+pub fn json_object(columns: &[String], row: &[Value]) -> String {
+    let entry =
+        |(name, value): (&String, &Value)| format!("{}:{}", Json::from(name.as_str()), json(value));
+    let entries: Vec<String> = columns.iter().zip(row).map(entry).collect();
+    sanitize_json(&format!("{{{}}}", entries.join(","))).into_owned()
+}
+
+/// The names of columns as a line of CSV.
+pub fn csv_header(columns: &[String], is_raw: bool) -> String {
+    let names: Vec<Value> = columns.iter().cloned().map(Value::Text).collect();
+    csv_line(&names, is_raw)
+}
+
+/// A row as CSV, with the end of its line.
+pub fn csv_line(row: &[Value], is_raw: bool) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let cells = row.iter().map(|value| csv_cell(value, is_raw));
+    writer
+        .write_record(cells)
+        .expect("memory can be written to");
+    let bytes = writer.into_inner().expect("memory can be written to");
+    String::from_utf8(bytes).expect("cells are text")
 }
 
 /// Converts a value to text; NULL is the empty string.

@@ -25,7 +25,7 @@
 //! |           | [`database`]            | opens, creates, upgrades and refreshes a database                          |
 //! | derive    | `sql/derive/*.sql`      | what depends on several lines, and the `bi_` tables                        |
 //! | views     | `sql/views/*.sql`       | the public interface                                                       |
-//! |           | [`export`]              | the rows of `sql/export/*.sql` for other engines: Parquet, PostgreSQL      |
+//! |           | [`export`]              | the rows of `sql/export/*.sql` for other engines: Parquet, PostgreSQL, ... |
 //!
 //! A new database is filled by [`store::Pages`] through [`sqlite_bulk`]; an existing one by [`store::Statements`] through
 //! SQLite. The loader and its rules are the same. If the page writer refuses, a new database is filled with statements too.

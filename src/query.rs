@@ -9,6 +9,7 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Statement};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,22 @@ pub fn open_cancellable(
     timeout: Duration,
     cancelled: &Cancelled,
 ) -> Result<Connection> {
-    let mut connection = database::open_read_only(path)?;
+    let connection = database::open_read_only(path)?;
+    guard(connection, timeout, cancelled)
+}
+
+/// Opens a database to read all rows of a statement, however long it takes. SQLite sorts them in a temporary file.
+pub fn open_for_export(path: &Path) -> Result<Connection> {
+    let connection = database::open_read_only(path)?;
+    connection.pragma_update(None, "temp_store", "file")?;
+    guard(connection, Duration::MAX, &Cancelled::default())
+}
+
+fn guard(
+    mut connection: Connection,
+    timeout: Duration,
+    cancelled: &Cancelled,
+) -> Result<Connection> {
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, RESULT_BYTES as i32)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
@@ -96,40 +112,65 @@ pub fn run(
     parameters: &[(String, String)],
     limit: Option<usize>,
 ) -> Result<(QueryRows, bool)> {
-    let mut statement = prepare(connection, sql)?;
-    bind(&mut statement, parameters)?;
-    let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
-    let count = columns.len();
-    let mut rows = statement.raw_query();
+    let mut statement = prepare(connection, sql, parameters)?;
     let mut result = QueryRows {
-        columns,
+        columns: columns(&statement),
         rows: Vec::new(),
     };
     let mut bytes = 0;
-    loop {
-        match rows
-            .next()
-            .map_err(|error| explain(connection, sql, &error))?
-        {
-            None => return Ok((result, false)),
-            Some(_) if limit.is_some_and(|limit| result.rows.len() >= limit) => {
-                return Ok((result, true));
-            }
-            Some(row) => {
-                let values: rusqlite::Result<Vec<Value>> =
-                    (0..count).map(|column| row.get(column)).collect();
-                let values = values?;
-                bytes += values.iter().map(memory).sum::<usize>();
-                if bytes > RESULT_BYTES {
-                    return Err(Error::Usage(format!(
-                        "the result is larger than {}; limit it with --limit N",
-                        byte_size(RESULT_BYTES as u64)
-                    )));
-                }
-                result.rows.push(values);
-            }
+    let has_more = each(connection, &mut statement, sql, |values| {
+        if limit.is_some_and(|limit| result.rows.len() >= limit) {
+            return Ok(ControlFlow::Break(()));
+        }
+        bytes += values.iter().map(memory).sum::<usize>();
+        if bytes > RESULT_BYTES {
+            return Err(Error::Usage(format!(
+                "the result is larger than {}; limit it with --limit N, or write it to a file with cc-etl export",
+                byte_size(RESULT_BYTES as u64)
+            )));
+        }
+        result.rows.push(values);
+        Ok(ControlFlow::Continue(()))
+    })?
+    .is_break();
+    Ok((result, has_more))
+}
+
+/// Prepares one statement and binds its parameters.
+pub fn prepare<'c>(
+    connection: &'c Connection,
+    sql: &str,
+    parameters: &[(String, String)],
+) -> Result<Statement<'c>> {
+    let mut statement = parse(connection, sql)?;
+    bind(&mut statement, parameters)?;
+    Ok(statement)
+}
+
+pub fn columns(statement: &Statement<'_>) -> Vec<String> {
+    statement.column_names().map(str::to_string).collect()
+}
+
+/// Calls a function with each row, until it breaks.
+pub fn each(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    sql: &str,
+    mut take: impl FnMut(Vec<Value>) -> Result<ControlFlow<()>>,
+) -> Result<ControlFlow<()>> {
+    let count = statement.column_count();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows
+        .next()
+        .map_err(|error| explain(connection, sql, &error))?
+    {
+        let values: rusqlite::Result<Vec<Value>> =
+            (0..count).map(|column| row.get(column)).collect();
+        if take(values?)?.is_break() {
+            return Ok(ControlFlow::Break(()));
         }
     }
+    Ok(ControlFlow::Continue(()))
 }
 
 fn memory(value: &Value) -> usize {
@@ -141,7 +182,7 @@ fn memory(value: &Value) -> usize {
         }
 }
 
-fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
+fn parse<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>> {
     let statement = connection.prepare(sql).map_err(|error| match error {
         rusqlite::Error::MultipleStatement => {
             Error::Usage("only one statement can be run".to_string())

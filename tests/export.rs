@@ -282,6 +282,194 @@ fn a_script_goes_to_a_private_file_and_never_over_a_database() {
     assert!(sandbox::text(&parquet.stderr).contains("--out DIR"));
 }
 
+#[test]
+fn rows_of_anything_go_to_csv_and_json_lines() {
+    let sandbox = with_demo();
+    let export = |arguments: &[&str]| sandbox.ok(&[&["export"], arguments].concat());
+    // The same text as that of a query.
+    for (what, sql) in [
+        ("daily_costs", "select * from daily_costs"),
+        ("projects", "select * from projects"),
+        ("messages", "select * from messages"),
+    ] {
+        for format in ["csv", "jsonl"] {
+            let exported = export(&[what, "--format", format, "--profile", "full"]);
+            let queried = sandbox.ok(&["query", "--format", format, "--sql", sql]);
+            assert!(
+                exported == queried && exported.lines().count() > 1,
+                "{what}"
+            );
+        }
+    }
+    let question = ["expensive_prompts", "limit=3", "words=tea"];
+    let format = ["--format", "csv"];
+    let exported = export(&[&question[..], &format, &["--profile", "full"]].concat());
+    assert_eq!(
+        exported,
+        sandbox.ok(&[&["query"], &question[..], &format].concat())
+    );
+    assert_eq!(exported.lines().count(), 4);
+    // A data set has the columns and cells of the profile.
+    let metrics = export(&["fact_prompt", "--format", "csv"]);
+    let full = export(&["fact_prompt", "--format", "csv", "--profile", "full"]);
+    let header = |text: &str| text.lines().next().unwrap().to_string();
+    assert!(header(&full).ends_with(",said_at,text,question"));
+    assert!(header(&metrics).ends_with(",said_at"));
+    assert!(full.contains("tea-shop") && !metrics.contains("tea-shop"));
+    let out = sandbox.path("prompts.jsonl");
+    let printed = export(&[
+        "fact_prompt",
+        "--format",
+        "jsonl",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    let lines = fs::read_to_string(&out).unwrap();
+    assert_eq!(lines.lines().count() + 1, metrics.lines().count());
+    assert!(
+        printed.contains(&format!(": {} rows, ", lines.lines().count())),
+        "{printed}"
+    );
+    let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert!(first["text_length"].is_i64() && first["said_at"].as_str().unwrap().ends_with('Z'));
+}
+
+#[test]
+fn a_formula_is_guarded_in_csv() {
+    let sandbox = Sandbox::new();
+    let given = serde_json::json!({ "gitBranch": "=cmd|' /C calc'!A0" });
+    let line = records::user("00000001-0000-4000-8000-000000000001", "@sum(1)", given);
+    sandbox.write(&records::file(records::S1), format!("{line}\n"));
+    sandbox.sync();
+    let export = |raw: &[&str]| {
+        let arguments = [
+            "export",
+            "fact_prompt",
+            "--format",
+            "csv",
+            "--profile",
+            "full",
+        ];
+        sandbox.ok(&[&arguments, raw].concat())
+    };
+    let guarded = export(&[]);
+    assert!(
+        guarded.contains(",'=cmd|") && guarded.contains(",'@sum(1)"),
+        "{guarded}"
+    );
+    let raw = export(&["--csv-raw"]);
+    assert!(raw.contains(",=cmd|") && raw.contains(",@sum(1)"), "{raw}");
+}
+
+#[test]
+fn what_cannot_be_exported_is_explained() {
+    let sandbox = with_demo();
+    for (arguments, explanation) in [
+        (&["--format", "csv"][..], "fact_response"),
+        (&["daily_costs", "--format", "csv"], "--profile full"),
+        (
+            &["daily_cost", "--format", "csv", "--profile", "full"],
+            "no data set, question, view or table daily_cost",
+        ),
+        (
+            &[
+                "daily_costs",
+                "since=7d",
+                "--format",
+                "csv",
+                "--profile",
+                "full",
+            ],
+            "no parameter since",
+        ),
+        (
+            &["fact_turn", "since=7d", "--format", "csv"],
+            "no parameter since",
+        ),
+        (
+            &["fact_turn", "--format", "parquet"],
+            "--format csv or jsonl",
+        ),
+        (&["--format", "sqlite"], "--out FILE"),
+    ] {
+        let output = sandbox.run(&[&["export"], arguments].concat());
+        let message = sandbox::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(
+            message.contains(explanation) && output.stdout.is_empty(),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_database_of_the_data_sets_has_nothing_that_the_profile_hides() {
+    let sandbox = with_demo();
+    let connection = sandbox.connection();
+    for profile in ["metrics", "redacted", "full"] {
+        let out = sandbox.path(&format!("{profile}.db"));
+        let arguments = [
+            "export",
+            "--format",
+            "sqlite",
+            "--profile",
+            profile,
+            "--out",
+        ];
+        // The second one replaces the first one.
+        for _ in 0..2 {
+            sandbox.ok(&[&arguments, &[out.to_str().unwrap()][..]].concat());
+        }
+        let copy = sandbox::open(&out);
+        let one = |sql: &str| query(&copy, sql).concat();
+        assert_eq!(one("pragma integrity_check"), "ok");
+        assert_eq!(one("pragma foreign_key_check"), "");
+        assert_eq!(one("pragma freelist_count"), "0");
+        assert_eq!(one("select profile from cc_etl_exports"), profile);
+        for (exported, expected) in [
+            (
+                "round(sum(cost_usd), 6) from fact_response",
+                "round(sum(cost_usd), 6) from response_costs",
+            ),
+            (
+                "sum(duration_ms) from fact_tool_call",
+                "sum(duration_ms) from tool_calls",
+            ),
+            ("count(*) from fact_message", "count(*) from messages"),
+            (
+                "count(*) from fact_prompt where said_at is not null",
+                "count(*) from prompts where said_at is not null",
+            ),
+            (
+                "max(date(sent_at)) from fact_message",
+                "max(date(sent_at)) from messages",
+            ),
+        ] {
+            let expected = query(&connection, &format!("select {expected}")).concat();
+            assert_eq!(one(&format!("select {exported}")), expected, "{exported}");
+        }
+        let types = "select group_concat(type) from pragma_table_info('fact_turn') where name in ('day', 'cost_usd', 'is_interrupted', 'ended_at', 'turn_number')";
+        assert_eq!(one(types), "BIGINT,DOUBLE,BOOLEAN,DATE,TIMESTAMP");
+        let keys = "select count(*) from sqlite_schema where type = 'table' and sql not like '%primary key%'";
+        assert_eq!(one(keys), "0");
+        let bytes = fs::read(&out).unwrap();
+        let has = |text: &str| memchr::memmem::find(&bytes, text.as_bytes()).is_some();
+        let prompts = query(
+            &connection,
+            "select substr(text, 1, 40) from prompts where length(text) > 40 and text not like '%' || char(10) || '%'",
+        );
+        assert!(prompts.len() > 10);
+        assert_eq!(
+            prompts.iter().any(|prompt| has(prompt)),
+            profile != "metrics"
+        );
+        assert_eq!(has("tea-shop"), profile != "metrics");
+        assert_eq!(has("/home/"), profile == "full");
+        let others = "select count(*) from sqlite_schema where sql not like 'create table %'";
+        assert_eq!(one(others), "0");
+    }
+}
+
 /// Every machine has its own files, and the facts of a session are in those of one machine.
 #[test]
 fn a_database_of_several_machines_has_files_for_each() {

@@ -14,3 +14,6 @@ from (
 )
 where path is not null
 group by path;
+
+-- name: has_relation
+select exists (select 1 from sqlite_schema where type in ('table', 'view') and name = ?1);

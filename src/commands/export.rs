@@ -1,25 +1,55 @@
 //! `cc-etl export`: writes facts and dimensions for other engines.
 
+use super::query::{find, refuse_unknown_parameters};
 use super::{data_folder, database_path, print, warn};
 use crate::cli::{ExportArguments, ExportFormat, Global};
-use crate::database;
+use crate::database::{self, statements::HAS_RELATION};
 use crate::error::{Error, Result};
 use crate::export::output::Output;
 use crate::export::profile::{Detail, Key, Profile};
-use crate::export::{folder, postgres};
+use crate::export::rows::Cell;
+use crate::export::{self, data_set, folder, postgres, sqlite};
+use crate::format;
+use crate::query;
 use crate::terminal::{byte_size, counted, grouped, sanitize};
+use crate::time_zone::TimeZone;
 use rusqlite::Connection;
+use rusqlite::types::Value;
 use std::cmp::Reverse;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 pub fn run(global: &Global, arguments: &ExportArguments) -> Result<()> {
-    let connection = database::open_read_only(&database_path(global)?)?;
-    // SQLite sorts large data sets in a temporary file.
-    connection.pragma_update(None, "temp_store", "file")?;
+    let path = database_path(global)?;
+    match (arguments.format, &arguments.what) {
+        (ExportFormat::Csv | ExportFormat::Jsonl, Some(what)) => {
+            rows(global, arguments, what, &path)
+        }
+        (ExportFormat::Csv | ExportFormat::Jsonl, None) => Err(Error::Usage(format!(
+            "name what to export: {}; or a question, view or table",
+            names_of_data_sets()
+        ))),
+        (_, Some(what)) => Err(Error::Usage(format!(
+            "this format has all data sets; {what} alone can be exported with --format csv or jsonl"
+        ))),
+        (_, None) => data_sets(global, arguments, &path),
+    }
+}
+
+fn data_sets(global: &Global, arguments: &ExportArguments, path: &Path) -> Result<()> {
+    let connection = open(path)?;
     let profile = profile(global, arguments, &connection)?;
     match arguments.format {
         ExportFormat::Parquet => parquet(global, arguments, &connection, &profile)?,
-        ExportFormat::Postgres => {
+        ExportFormat::Sqlite => {
+            let out = named(
+                arguments,
+                "--format sqlite writes a file; name it with --out FILE",
+            )?;
+            let (row_count, byte_count) = sqlite::write(&connection, out, &profile)?;
+            print_summary(global, out, row_count, byte_count)?;
+        }
+        _ => {
             let mut out = Output::open(arguments.out.as_deref(), &connection)?;
             let row_count = postgres::write(&connection, &profile, &mut out)?;
             finish(global, arguments, out, row_count)?;
@@ -27,6 +57,131 @@ pub fn run(global: &Global, arguments: &ExportArguments) -> Result<()> {
     }
     report_masked(global, &profile);
     Ok(())
+}
+
+/// SQLite sorts large data sets in a temporary file.
+fn open(path: &Path) -> Result<Connection> {
+    let connection = database::open_read_only(path)?;
+    connection.pragma_update(None, "temp_store", "file")?;
+    Ok(connection)
+}
+
+/// The path of the output, if it cannot be standard output.
+fn named<'a>(arguments: &'a ExportArguments, problem: &str) -> Result<&'a Path> {
+    let out = arguments.out.as_deref();
+    out.filter(|out| *out != Path::new("-"))
+        .ok_or_else(|| Error::Usage(problem.to_string()))
+}
+
+/// Writes the rows of one data set, question, view or table.
+fn rows(global: &Global, arguments: &ExportArguments, what: &str, path: &Path) -> Result<()> {
+    let mut sets = data_set::all().into_iter();
+    if let Some(set) = sets.find(|set| set.name == what) {
+        if let Some((name, _)) = arguments.values.first() {
+            return Err(Error::Usage(format!("{what} has no parameter {name}")));
+        }
+        let connection = open(path)?;
+        let profile = profile(global, arguments, &connection)?;
+        let mut lines = Lines::open(arguments, &connection, set.column_names(&profile))?;
+        export::rows::each(&connection, &set, &profile, |_, cells| {
+            let values: Vec<Value> = cells.iter().map(Cell::value).collect();
+            lines.write(&values)
+        })?;
+        lines.finish(global, arguments)?;
+        report_masked(global, &profile);
+        return Ok(());
+    }
+    let connection = query::open_for_export(path)?;
+    let (sql, parameters) = statement(&connection, arguments, what)?;
+    if arguments.profile != Detail::Full {
+        return Err(Error::Usage(format!(
+            "{what} would be exported as it is, with all its text: only data sets have profiles. Give --profile full to do that, or export one of {}",
+            names_of_data_sets()
+        )));
+    }
+    let mut statement = query::prepare(&connection, &sql, &parameters)?;
+    let mut lines = Lines::open(arguments, &connection, query::columns(&statement))?;
+    let _ = query::each(&connection, &mut statement, &sql, |values| {
+        lines.write(&values).map(ControlFlow::Continue)
+    })?;
+    lines.finish(global, arguments)
+}
+
+/// The statement of a question, view or table.
+fn statement(
+    connection: &Connection,
+    arguments: &ExportArguments,
+    what: &str,
+) -> Result<(String, Vec<(String, String)>)> {
+    if let Some(question) = find(what)? {
+        refuse_unknown_parameters(&question, &arguments.values)?;
+        let zone = TimeZone::read(connection)?;
+        let parameters = question.interpret(&arguments.values, &zone)?;
+        return Ok((question.sql, parameters));
+    }
+    let known: bool = connection.query_row(HAS_RELATION, [what], |row| row.get(0))?;
+    match (known, arguments.values.first()) {
+        (true, None) => {
+            let sql = format!("select * from \"{}\"", what.replace('"', "\"\""));
+            Ok((sql, Vec::new()))
+        }
+        (true, Some((name, _))) => Err(Error::Usage(format!("{what} has no parameter {name}"))),
+        (false, _) => Err(Error::Usage(format!(
+            "there is no data set, question, view or table {}; cc-etl query lists the questions, cc-etl schema the rest",
+            sanitize(what)
+        ))),
+    }
+}
+
+fn names_of_data_sets() -> String {
+    let names: Vec<&str> = data_set::all().iter().map(|set| set.name).collect();
+    names.join(", ")
+}
+
+/// Rows as lines of CSV or JSON.
+struct Lines {
+    out: Output,
+    columns: Vec<String>,
+    is_csv: bool,
+    csv_raw: bool,
+    row_count: u64,
+}
+
+impl Lines {
+    fn open(
+        arguments: &ExportArguments,
+        connection: &Connection,
+        columns: Vec<String>,
+    ) -> Result<Lines> {
+        let mut lines = Lines {
+            out: Output::open(arguments.out.as_deref(), connection)?,
+            columns,
+            is_csv: arguments.format == ExportFormat::Csv,
+            csv_raw: arguments.csv_raw,
+            row_count: 0,
+        };
+        if lines.is_csv {
+            lines
+                .out
+                .write(&format::csv_header(&lines.columns, lines.csv_raw))?;
+        }
+        Ok(lines)
+    }
+
+    fn write(&mut self, row: &[Value]) -> Result<()> {
+        self.row_count += 1;
+        match self.is_csv {
+            true => self.out.write(&format::csv_line(row, self.csv_raw)),
+            false => {
+                self.out.write(&format::json_object(&self.columns, row))?;
+                self.out.write("\n")
+            }
+        }
+    }
+
+    fn finish(self, global: &Global, arguments: &ExportArguments) -> Result<()> {
+        finish(global, arguments, self.out, self.row_count)
+    }
 }
 
 fn parquet(
@@ -62,14 +217,21 @@ fn parquet(
 /// Prints what is in the file. On standard output there is nothing but the rows.
 fn finish(global: &Global, arguments: &ExportArguments, out: Output, row_count: u64) -> Result<()> {
     match (out.finish()?, &arguments.out) {
-        (Some(byte_count), Some(file)) if !global.quiet => print(&sanitize(&format!(
-            "{}: {}, {}",
-            file.display(),
-            counted(row_count as i64, "row"),
-            byte_size(byte_count),
-        ))),
+        (Some(byte_count), Some(file)) => print_summary(global, file, row_count, byte_count),
         _ => Ok(()),
     }
+}
+
+fn print_summary(global: &Global, file: &Path, row_count: u64, byte_count: u64) -> Result<()> {
+    if global.quiet {
+        return Ok(());
+    }
+    print(&sanitize(&format!(
+        "{}: {}, {}",
+        file.display(),
+        counted(row_count as i64, "row"),
+        byte_size(byte_count),
+    )))
 }
 
 /// Prints how often each rule has masked something, never what.

@@ -19,21 +19,18 @@ use std::time::Duration;
 pub fn run(global: &Global, arguments: &QueryArguments) -> Result<()> {
     let question = match (&arguments.name, &arguments.sql) {
         (None, None) => return list(global, &arguments.output, &questions()?),
-        (Some(name), _) if name.ends_with(".sql") => question::read(Path::new(name))?,
-        (Some(name), _) => {
-            let mut questions = questions()?;
-            match questions.iter().position(|question| question.name == *name) {
-                Some(place) => questions.swap_remove(place),
-                None => {
-                    let known = names(&questions);
-                    questions.retain(|question| question.group == *name);
-                    return match questions.is_empty() {
-                        true => Err(unknown(name, &known)),
-                        false => print_list(global, &arguments.output, &questions),
-                    };
-                }
+        (Some(name), _) => match find(name)? {
+            Some(question) => question,
+            None => {
+                let mut questions = questions()?;
+                let known = names(&questions);
+                questions.retain(|question| question.group == *name);
+                return match questions.is_empty() {
+                    true => Err(unknown(name, &known)),
+                    false => print_list(global, &arguments.output, &questions),
+                };
             }
-        }
+        },
         (None, Some(sql)) if sql == "-" => {
             let mut sql = String::new();
             let read = std::io::stdin().read_to_string(&mut sql);
@@ -174,7 +171,7 @@ struct Request<'r> {
 impl Request<'_> {
     fn answer(mut self, global: &Global) -> Result<()> {
         let question = self.question;
-        self.refuse_unknown_parameters()?;
+        refuse_unknown_parameters(question, &self.parameters)?;
         let path = database_path(global)?;
         let format = self.output.format();
         // A question that has a limit sorts first, and its totals are those of its rows.
@@ -211,25 +208,6 @@ impl Request<'_> {
             ));
         }
         Ok(())
-    }
-
-    /// SQLite would only say that the statement has no such parameter.
-    fn refuse_unknown_parameters(&self) -> Result<()> {
-        let question = self.question;
-        if question.name.is_empty() {
-            return Ok(());
-        }
-        let unknown = self.parameters.iter().find(|(name, _)| !question.has(name));
-        let Some((name, _)) = unknown else {
-            return Ok(());
-        };
-        let known = question.parameters.iter().map(|known| known.name.as_str());
-        let known: Vec<&str> = known.collect();
-        let has = match known.is_empty() {
-            true => "no parameters".to_string(),
-            false => format!("no parameter {name}; it has {}", known.join(", ")),
-        };
-        Err(Error::Usage(format!("{} has {has}", question.name)))
     }
 
     /// The table, below what the question is and how to read it.
@@ -281,6 +259,36 @@ impl Request<'_> {
         let default = limit.default()?.parse().ok()?;
         (!is_given && rows.rows.len() == default).then_some(default)
     }
+}
+
+/// SQLite would only say that the statement has no such parameter.
+pub fn refuse_unknown_parameters(
+    question: &Question,
+    parameters: &[(String, String)],
+) -> Result<()> {
+    if question.name.is_empty() {
+        return Ok(());
+    }
+    let unknown = parameters.iter().find(|(name, _)| !question.has(name));
+    let Some((name, _)) = unknown else {
+        return Ok(());
+    };
+    let known = question.parameters.iter().map(|known| known.name.as_str());
+    let known: Vec<&str> = known.collect();
+    let has = match known.is_empty() {
+        true => "no parameters".to_string(),
+        false => format!("no parameter {name}; it has {}", known.join(", ")),
+    };
+    Err(Error::Usage(format!("{} has {has}", question.name)))
+}
+
+/// The question of a name, or in a file.
+pub fn find(name: &str) -> Result<Option<Question>> {
+    if name.ends_with(".sql") {
+        return question::read(Path::new(name)).map(Some);
+    }
+    let mut questions = questions()?.into_iter();
+    Ok(questions.find(|question| question.name == name))
 }
 
 fn questions() -> Result<Vec<Question>> {

@@ -55,11 +55,30 @@ pub enum Kind {
     Date,
 }
 
+/// The data set that all others refer to.
+pub const MACHINES: &str = "dim_machine";
+
 impl DataSet {
+    /// The columns of the primary key.
+    pub fn unique_columns(&self) -> Vec<&'static str> {
+        let others = self.key.iter().filter(|name| **name != "machine");
+        std::iter::once("machine").chain(others.copied()).collect()
+    }
+
+    /// No other reference is true for every set of machines: a fact may have no session, and its machine may not be that of its session.
+    pub fn refers_to_machine(&self, column: &Column) -> bool {
+        column.name == "machine" && self.name != MACHINES
+    }
+
     /// The columns of a profile.
     pub fn columns(&self, profile: &Profile) -> Vec<Column> {
         let shown = |column: &&Column| profile.shows(column.kind);
         self.columns.iter().filter(shown).copied().collect()
+    }
+
+    pub fn column_names(&self, profile: &Profile) -> Vec<String> {
+        let columns = self.columns(profile).into_iter();
+        columns.map(|column| column.name.to_string()).collect()
     }
 
     /// A statement with the columns of a profile. SQLite does not compute the others.

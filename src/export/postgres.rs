@@ -1,7 +1,7 @@
 //! Writes the data sets as a script for psql: one transaction that creates what is missing, and replaces the rows of the machines
 //! of this database. A driver would bring network code; psql has passwords, TLS and services.
 
-use super::data_set::{self, Column, DataSet, Kind};
+use super::data_set::{self, Column, DataSet, Kind, MACHINES};
 use super::folder::VERSION;
 use super::output::Output;
 use super::profile::Profile;
@@ -18,9 +18,6 @@ const EXPORTS: &str = include_str!("../../sql/postgres/exports.sql");
 /// Advisory locks: "ccet" and the next number.
 const TABLES_LOCK: i32 = 0x6363_6574;
 const MACHINES_LOCK: i32 = TABLES_LOCK + 1;
-
-/// The data set that the others refer to.
-const MACHINES: &str = "dim_machine";
 
 /// Writes the script, and returns the number of rows.
 pub fn write(connection: &Connection, profile: &Profile, out: &mut Output) -> Result<u64> {
@@ -92,7 +89,7 @@ fn create(set: &DataSet, profile: &Profile) -> String {
     writeln!(sql, "    -- {}", set.grain).expect("writing to a string cannot fail");
     for column in set.columns(profile) {
         let not_null = if column.is_key { " not null" } else { "" };
-        let refers = match column.name == "machine" && set.name != MACHINES {
+        let refers = match set.refers_to_machine(&column) {
             true => format!(" references {MACHINES} on delete cascade"),
             false => String::new(),
         };
@@ -100,9 +97,10 @@ fn create(set: &DataSet, profile: &Profile) -> String {
         writeln!(sql, "    {} {type_of}{not_null}{refers},", column.name)
             .expect("writing to a string cannot fail");
     }
-    let mut key = vec!["machine"];
-    key.extend(set.key.iter().filter(|name| **name != "machine"));
-    sql + &format!("    primary key ({})\n);\n", key.join(", "))
+    sql + &format!(
+        "    primary key ({})\n);\n",
+        set.unique_columns().join(", ")
+    )
 }
 
 fn type_of(kind: Kind) -> &'static str {
@@ -126,9 +124,7 @@ fn exports(machines: &[String], profile: &Profile) -> String {
 
 fn export_rows(machines: &[String], profile: &Profile) -> String {
     let row = |machine: &String| {
-        let masked = serde_json::to_string(&profile.masked(Some(machine)));
-        let masked = masked.expect("rules and numbers are JSON");
-        let values = profile_values(profile);
+        let (values, masked) = (profile_values(profile), profile.masked_json(machine));
         format!(
             "    ({}, {VERSION}, {values}, {})",
             literal(machine),

@@ -142,6 +142,10 @@ impl Profile {
         masked
     }
 
+    pub fn masked_json(&self, machine: &str) -> String {
+        serde_json::to_string(&self.masked(Some(machine))).expect("rules and numbers are JSON")
+    }
+
     /// Identifies the key without revealing it.
     pub fn key_id(&self) -> Option<String> {
         self.key.as_ref().map(|key| key.hash("cc-etl key id"))

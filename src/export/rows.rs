@@ -23,6 +23,24 @@ pub enum Cell<'a> {
     Text(Cow<'a, str>),
 }
 
+impl Cell<'_> {
+    /// What SQLite has for it.
+    pub fn value(&self) -> Value {
+        match self {
+            Cell::Null => Value::Null,
+            Cell::Integer(number) => Value::Integer(*number),
+            Cell::Double(number) => Value::Real(*number),
+            Cell::Boolean(is_true) => Value::Integer(i64::from(*is_true)),
+            Cell::Timestamp(microseconds) => {
+                let time = timestamp::from_milliseconds(microseconds / 1000);
+                Value::Text(time.expect("the timestamp was one"))
+            }
+            Cell::Date(days) => Value::Text(day_text(*days)),
+            Cell::Text(text) => Value::Text(text.to_string()),
+        }
+    }
+}
+
 /// The day from which [`Cell::Date`] counts.
 pub const UNIX_EPOCH: Date = time::macros::date!(1970 - 01 - 01);
 
@@ -176,6 +194,15 @@ fn day(text: &str) -> Option<i32> {
     Some(date.to_julian_day() - UNIX_EPOCH.to_julian_day())
 }
 
+/// The opposite of [`day`].
+fn day_text(days: i32) -> String {
+    let date = Date::from_julian_day(UNIX_EPOCH.to_julian_day() + days);
+    let date = date.expect("the day was one");
+    let sign = if date.year() < 0 { "-" } else { "" };
+    let (year, month, day) = (date.year().abs(), u8::from(date.month()), date.day());
+    format!("{sign}{year:04}-{month:02}-{day:02}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +215,8 @@ mod tests {
         assert_eq!(day("0000-01-01"), day("-0001-12-31").map(|day| day + 1));
         assert_eq!(day("2026-13-01"), None);
         assert_eq!(day(""), None);
+        for text in ["2026-10-28", "0000-01-01", "-0001-12-31"] {
+            assert_eq!(day(text).map(day_text).as_deref(), Some(text));
+        }
     }
 }
