@@ -3,6 +3,7 @@
 use crate::column::Kind;
 use crate::format::{QueryRows, text};
 use crate::html::escape;
+use crate::terminal::abbreviated;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,6 +39,8 @@ const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 56.0;
 const BOTTOM: f64 = 24.0;
 const TOP: f64 = 10.0;
+/// Of a label, on average.
+const CHARACTER_WIDTH: f64 = 6.2;
 const PLOT_WIDTH: f64 = WIDTH - LEFT - 8.0;
 const PLOT_HEIGHT: f64 = HEIGHT - TOP - BOTTOM;
 
@@ -146,6 +149,16 @@ fn shown(value: f64, column: &str) -> String {
     format!("{unit}{}", kind.cell(&value))
 }
 
+/// Like [`shown`], short enough for the space beside the plot.
+fn axis_label(value: f64, column: &str) -> String {
+    match Kind::of(column, std::iter::once(&Value::Real(value))) {
+        Kind::Tokens | Kind::Count | Kind::Decimal(_) if value >= 10_000.0 => {
+            abbreviated(value as i64)
+        }
+        _ => shown(value, column),
+    }
+}
+
 /// The values of an axis without gaps: all days or weeks from the first to the last, if they are dates.
 fn continuous(x: &[String]) -> Vec<String> {
     let mut values = x.to_vec();
@@ -205,7 +218,7 @@ fn grid(largest: f64, step: f64, column: &str) -> String {
             LEFT + PLOT_WIDTH,
             LEFT - 6.0,
             y + 4.0,
-            escape(&shown(value, column))
+            escape(&axis_label(value, column))
         );
         value += step;
     }
@@ -215,7 +228,9 @@ fn grid(largest: f64, step: f64, column: &str) -> String {
 /// Labels of the x axis, as many as there is room for.
 fn ticks(x: &[String]) -> String {
     let mut body = String::new();
-    let every = x.len().div_ceil(8).max(1);
+    let widest = x.iter().map(|value| value.chars().count()).max();
+    let room = PLOT_WIDTH / (CHARACTER_WIDTH * (widest.unwrap_or(0) + 2) as f64);
+    let every = x.len().div_ceil((room as usize).clamp(1, 8)).max(1);
     let width = PLOT_WIDTH / x.len() as f64;
     for (index, value) in x.iter().enumerate().step_by(every) {
         let centre = LEFT + width * (index as f64 + 0.5);
@@ -487,6 +502,15 @@ mod tests {
         assert_eq!(continuous(&weeks).len(), 4);
         let names = ["b", "a", "b"].map(str::to_string);
         assert_eq!(continuous(&names), ["a", "b"]);
+    }
+
+    #[test]
+    fn labels_have_room() {
+        assert_eq!(axis_label(40_000_000.0, "total_tokens"), "40.0M");
+        assert_eq!(axis_label(7.5, "cost_usd"), "$7.50");
+        let x = |label: &str| vec![label.to_string(); 40];
+        assert_eq!(ticks(&x("2026-01-05")).matches("<text").count(), 8);
+        assert_eq!(ticks(&x("2026-01-05 12:00")).matches("<text").count(), 5);
     }
 
     #[test]
