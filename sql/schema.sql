@@ -1015,8 +1015,8 @@ create table correction_phrases (
     correction_phrase text not null, -- lower case, without commas; the next character must not be one of a to z
     role text not null default 'opening' check (role in (
         'opening', -- a correction opens with it, after words that are fillers
-        'problem', -- a statement that has it near its beginning is a correction; a question or a request is none
-        'hint', -- a statement with four of these or of the problems is a correction
+        'problem', -- a statement that has it near its beginning or its end is a correction; a request is none
+        'hint', -- a statement with three of these or of the problems is a correction
         'request', -- a prompt that opens with it is no statement
         'filler', -- says nothing at the beginning of a prompt
         'excuse' -- the person corrects themselves

@@ -1283,6 +1283,7 @@ fn a_correction_names_the_rule_and_the_phrase() {
 
 #[test]
 fn a_correction_opens_with_a_phrase_or_states_a_problem() {
+    let quoted = format!("{} the tea does not pour", "cup of tea ".repeat(40));
     let corrections = [
         "no, use the other cup",
         "No\nuse the other cup",
@@ -1312,6 +1313,11 @@ fn a_correction_opens_with_a_phrase_or_states_a_problem() {
         "نہیں، دوسرا کپ",
         "bukan cangkir itu",
         "違う、別のカップ",
+        "问题是杯子",
+        "the problem is the lid",
+        "All good, but I would take the green cup",
+        "it works now, but the lid is broken",
+        quoted.leak(),
     ];
     assert_eq!(
         judged(&corrections),
@@ -1338,6 +1344,10 @@ fn a_correction_opens_with_a_phrase_or_states_a_problem() {
         "the lid could be blue, or red",           // one hint
         "could the tea be red, but without sugar, or only warm?", // hints in a question
         "the questioner is right",                 // fillers are whole words
+        "the kettle next to the missing cup",      // what is missing is only named
+        "this error came with the old cup",
+        "given that we can't open the lid, a spoon", // not of what was done
+        "it works now, and the lid is blue",
     ];
     assert_eq!(judged(&others), vec!["prompt|0"; others.len()]);
     // Without a response before it nothing is corrected.

@@ -1,6 +1,6 @@
 create view _judged_prompts as
 -- One row per text that the person typed, with the response before it, whether the text carries no information, and why it is a
--- correction: it opens with a phrase of `correction_phrases`, has one near its beginning, or states a problem.
+-- correction: it opens with a phrase of `correction_phrases`, or states a problem near its beginning or its end.
 with said as (
     select
         prompts.*,
@@ -52,6 +52,8 @@ judged as (
                     cross join trivial_texts as first_texts
                     where first_texts.is_used
                         and first_texts.trivial_text not in ('no', 'n', 'nope')
+                        -- Search only the texts that can be a prefix.
+                        and first_texts.trivial_text between substr(head.words, 1, 1) and head.words
                         and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
                         and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
                             in (select trivial_text from trivial_texts where is_used)
@@ -60,31 +62,26 @@ judged as (
             0
         ) as is_trivial
     from said
-),
-
--- Words of Chinese and Japanese have no space before them.
-near_phrases as materialized (
-    select role, correction_phrase, iif(unicode(correction_phrase) >= 11904, '', ' ') || correction_phrase as phrase
-    from correction_phrases
-    where is_used
-        and role in ('problem', 'excuse')
-),
-
-hints as materialized (
-    select correction_phrase, iif(unicode(correction_phrase) >= 11904, '', ' ') || correction_phrase as phrase
-    from correction_phrases
-    where is_used
-        and role in ('problem', 'hint')
 )
 
+-- SQLite computes a column of `judged`, and fills a table of `with`, again wherever it is named: these are named as rarely as
+-- possible.
 select
     judged.*,
     case when judged.kind = 'human' and judged.previous_message_id is not null and not judged.is_trivial then (
         with recursive heads as materialized (
+            select judged.beginning as words
+        ),
+
+        padded as materialized (
+            select ' ' || judged.beginning || ' ' as words
+        ),
+
+        -- What is quoted or pasted is often in the middle.
+        ends as materialized (
             select
-                judged.beginning as words,
-                ' ' || judged.beginning || ' ' as padded,
-                ' ' || substr(judged.beginning, 1, 200) || ' ' as near
+                ' ' || substr(words, 1, 200) || iif(length(words) between 400 and 999, ' ' || substr(words, -160), '') || ' ' as near
+            from heads
         ),
 
         -- The words, and what is left of them without one filler, two fillers, ...
@@ -100,55 +97,98 @@ select
                     in (select correction_phrase from correction_phrases where role = 'filler' and is_used)
         ),
 
+        -- The phrase after the fewest fillers, of these the longest.
         opened as materialized (
-            select correction_phrases.role, correction_phrases.correction_phrase, openings.filler_count
+            select
+                substr(min(iif(role = 'opening', printf('%d %03d %s', filler_count, 999 - length(correction_phrase), correction_phrase), null)), 7)
+                    as opening,
+                coalesce(max(role = 'request'), 0) as is_request
             from openings
             cross join correction_phrases
-            where correction_phrases.is_used
-                and correction_phrases.role in ('opening', 'request')
+            where is_used
+                and role in ('opening', 'request')
                 -- Search only the phrases that can be a prefix.
-                and correction_phrases.correction_phrase between substr(openings.words, 1, 1) and openings.words
+                and correction_phrase between substr(openings.words, 1, 1) and openings.words
                 and substr(openings.words, 1, length(correction_phrase)) = correction_phrase
                 and substr(openings.words, length(correction_phrase) + 1, 1) not between 'a' and 'z'
         ),
 
-        -- Phrases near the beginning.
-        near as materialized (
-            select near_phrases.role, near_phrases.correction_phrase
-            from heads
-            cross join near_phrases
-            where instr(heads.near, near_phrases.phrase) > 0
-                and substr(heads.near, instr(heads.near, near_phrases.phrase) + length(near_phrases.phrase), 1)
-                    not between 'a' and 'z'
+        -- Phrases near the beginning and the end are looked up by their first word; words of Chinese and Japanese have no space
+        -- before them.
+        near_phrases (near, role, correction_phrase, place, after) as (
+            select
+                ends.near, role, correction_phrase, instr(ends.near, ' ' || correction_phrase),
+                instr(ends.near, ' ' || correction_phrase) + length(correction_phrase) + 1
+            from ends
+            cross join json_each('[' || replace(json_quote(trim(ends.near)), ' ', '","') || ']') as word
+            cross join correction_phrases
+            where is_used
+                and role in ('problem', 'excuse')
+                and correction_phrase between rtrim(word.value, '.!?;:…') and rtrim(word.value, '.!?;:…') || ':' || char(1114111)
+                and instr(ends.near, ' ' || correction_phrase) > 0
+            union all
+            select ends.near, role, correction_phrase, instr(ends.near, correction_phrase), 0
+            from ends
+            cross join correction_phrases
+            where length(ends.near) < length(cast(ends.near as blob))
+                and is_used
+                and role in ('problem', 'excuse')
+                and correction_phrase >= char(11904)
+                and instr(ends.near, correction_phrase) > 0
+        ),
+
+        stated as materialized (
+            select
+                min(iif(
+                    role = 'problem'
+                    -- "The failing tests" and "this error" only name them.
+                    and not (
+                        (correction_phrase glob '*ing' or correction_phrase in ('error', 'errors'))
+                        and substr(
+                            substr(near, 1, place - 1), length(rtrim(substr(near, 1, place - 1), 'abcdefghijklmnopqrstuvwxyz')) + 1
+                        ) in ('the', 'that', 'this', 'those', 'these', 'any', 'a', 'an')
+                    ),
+                    correction_phrase, null
+                )) as problem,
+                -- "It works now, but ..." is no excuse.
+                coalesce(max(role = 'excuse' and instr(substr(near, after), ' but ') = 0), 0) as is_excused
+            from near_phrases
+            where substr(near, after, 1) not between 'a' and 'z'
         )
 
         select case
-            when exists (select 1 from near where role = 'excuse') then null
-            else coalesce(
-                (
-                    select 'opens with: ' || correction_phrase
-                    from opened
-                    where role = 'opening'
-                    order by filler_count, length(correction_phrase) desc
-                    limit 1
-                ),
-                case when not exists (select 1 from opened where role = 'request') then coalesce(
-                    (select 'states: ' || min(correction_phrase) from near where role = 'problem'),
-                    (
-                        select 'states: ' || group_concat(correction_phrase, ', ')
-                        from (
-                            select hints.correction_phrase
-                            from heads
-                            cross join hints
-                            where instr(heads.padded, hints.phrase) > 0
-                                and substr(heads.padded, instr(heads.padded, hints.phrase) + length(hints.phrase), 1)
-                                    not between 'a' and 'z'
-                            order by hints.correction_phrase
-                        )
-                        having count(*) >= 3 and not judged.is_question
-                    )
-                ) end
+            when stated.is_excused then null
+            when opened.opening is not null then 'opens with: ' || opened.opening
+            when opened.is_request then null
+            when stated.problem is not null then 'states: ' || stated.problem
+            when not judged.is_question then (
+                select 'states: ' || group_concat(correction_phrase, ', ')
+                from (
+                    select correction_phrase
+                    from padded
+                    cross join json_each('[' || replace(json_quote(trim(padded.words)), ' ', '","') || ']') as word
+                    cross join correction_phrases
+                    where is_used
+                        and role in ('problem', 'hint')
+                        and correction_phrase between rtrim(word.value, '.!?;:…') and rtrim(word.value, '.!?;:…') || ':' || char(1114111)
+                        and instr(padded.words, ' ' || correction_phrase) > 0
+                        and substr(padded.words, instr(padded.words, ' ' || correction_phrase) + length(correction_phrase) + 1, 1)
+                            not between 'a' and 'z'
+                    union
+                    select correction_phrase
+                    from padded
+                    cross join correction_phrases
+                    where length(padded.words) < length(cast(padded.words as blob))
+                        and is_used
+                        and role in ('problem', 'hint')
+                        and correction_phrase >= char(11904)
+                        and instr(padded.words, correction_phrase) > 0
+                    order by correction_phrase
+                )
+                having count(*) >= 3
             )
         end
+        from opened
+        cross join stated
     ) end as correction_reason
 from judged;
