@@ -9,6 +9,7 @@ DuckDB: every question is answered. Needs PyYAML and duckdb with its extension: 
 """
 
 import json
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -34,12 +35,17 @@ def check_superset(connection):
     datasets = {}
     for dataset in read_all(export / "datasets"):
         table = dataset["table_name"]
+        computed = {column["column_name"]: column["expression"] for column in dataset["columns"] if "expression" in column}
         columns = {column["column_name"]: column["type"] for column in dataset["columns"]}
         declared = {name: type for _, name, type, *_ in connection.execute(f"pragma table_info({table})")}
         declared.pop("title", None)  # the only text that people or Claude wrote: not for a dashboard
-        assert columns == declared, f"{table}: columns of the dataset {columns}, of the table {declared}"
+        stored = {name: type for name, type in columns.items() if name not in computed}
+        assert stored == declared, f"{table}: columns of the dataset {columns}, of the table {declared}"
         metrics = {metric["metric_name"]: metric["expression"] for metric in dataset["metrics"]}
         datasets[dataset["uuid"]] = (table, columns, metrics)
+        for name, expression in computed.items():
+            starts = {start for (start,) in connection.execute(f"select {expression} from {table} where said_date is not null")}
+            assert starts and all(re.fullmatch(r"\d{4}-\d\d-\d\d 00:00:00\.000", start) for start in starts), f"{name}: {starts}"
     charts = set()
     for chart in read_all(export / "charts"):
         name, params = chart["slice_name"], chart["params"]
@@ -48,6 +54,9 @@ def check_superset(connection):
         wanted += [filter.get("subject") for filter in params["adhoc_filters"]]
         measures = [*params.get("metrics", []), params.get("metric"), params.get("timeseries_limit_metric")]
         assert all(column in columns for column in wanted if column), f"{name}: {wanted}"
+        # Other times are UTC, and would give days of UTC.
+        axis = params.get("x_axis") or ""
+        assert not axis.endswith("_at") or axis in ("day_began_at", "week_began_at"), f"{name}: {axis}"
         assert all(metric in metrics for metric in measures if metric), f"{name}: {measures}"
         for metric in filter(None, measures):
             (value,) = connection.execute(f"select {metrics[metric]} from {table}").fetchone()
