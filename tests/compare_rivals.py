@@ -183,8 +183,9 @@ def blocks_of_ccusage(home):
 
 
 def is_same_block(row, block):
+    # The question rounds to four decimals.
     return row["ended_at"] == block["endTime"] and block_tokens(row) == their_block_tokens(block) and same_money(
-        row["cost_usd"], block["costUSD"])
+        row["cost_usd"], block["costUSD"], 6e-5)
 
 
 def block_tokens(row):
@@ -273,9 +274,9 @@ def why_ccusage_skips(home, line):
     return None
 
 
-def same_money(cost, theirs):
+def same_money(cost, theirs, tolerance=1e-6):
     """An unknown price is NULL here and 0 there."""
-    return abs((cost or 0.0) - theirs) < 1e-6
+    return abs((cost or 0.0) - theirs) < tolerance
 
 
 def explain_money(database, key, cost, theirs):
