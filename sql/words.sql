@@ -486,6 +486,10 @@ where trivial_text in (
     'yes let''s do it', 'yes lets do it', 'yes looks good'
 );
 
+-- Phrases of older versions that were too wide.
+delete from correction_phrases
+where role = 'problem' and correction_phrase in ('can''t', 'cannot', 'cant', 'don''t');
+
 -- Phrases of older versions, which had no role and are no openings.
 delete from correction_phrases
 where role = 'opening' and correction_phrase in (
