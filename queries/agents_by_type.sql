@@ -1,6 +1,6 @@
 -- Sub-agents by type and cost
 -- How to read: the type main is the session itself.
--- Group: cost
+-- Group: tools
 -- Bar: cost_usd
 -- Total: agent_count, response_count, output_tokens, cost_usd
 select

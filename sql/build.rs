@@ -12,6 +12,7 @@ fn main() {
         ("sql/views", "VIEWS"),
         ("sql/derive", "DERIVE"),
         ("sql/checks", "CHECKS"),
+        ("sql/advice", "ADVICE"),
         ("sql/export", "EXPORT"),
         ("queries", "QUERIES"),
     ] {

@@ -1026,6 +1026,18 @@ create table correction_phrases (
     primary key (role, correction_phrase)
 ) strict;
 
+create table command_patterns (
+    -- One row per beginning of a command that is known to be harmless, or too powerful to allow: the view `command_permissions` takes
+    -- the longest that fits. Add your own rows; is_used = 0 disables a row.
+    command_pattern text not null primary key, -- whole words, at most three
+    verdict text not null check (verdict in (
+        'any arguments', -- tests, builds, formats or shows, whatever its arguments
+        'exact', -- harmless only as it is: its arguments can write files
+        'never' -- runs other code, or deletes, sends or changes what cannot be undone
+    )),
+    is_used integer not null check (is_used in (0, 1)) -- 0 disables the row
+) strict;
+
 -------------------------------------------------------------------------------------------------------------------
 -- Budgets and limits
 -------------------------------------------------------------------------------------------------------------------

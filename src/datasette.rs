@@ -120,6 +120,7 @@ const PAGES: &[Page] = &[
     page("prompt_kinds", "prompt_kind", None, &[]),
     page("trivial_texts", "trivial_text", None, &[]),
     page("correction_phrases", "correction_phrase", None, &[]),
+    page("command_patterns", "command_pattern", None, &["verdict"]),
     page("budgets", "period", None, &[]),
     page("limit_samples", "limit_name", Some("sampled_at"), &["limit_name"]),
     hidden("settings", "setting"),

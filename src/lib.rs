@@ -72,7 +72,7 @@ pub mod pipeline;
 mod prices;
 pub mod progress;
 mod query;
-mod question;
+pub mod question;
 pub mod read;
 pub mod record;
 mod report;

@@ -1,7 +1,7 @@
 //! Questions: statements with a header that says what they are about, how to read their rows, and which parameters they
 //! have. Those that ship with the program are `queries/*.sql`; a user's own are in the folder `queries` of the data folder.
 
-use crate::database;
+use crate::database::{self, ADVICE, statements};
 use crate::dates;
 use crate::error::{Error, Result};
 use crate::time_zone::TimeZone;
@@ -57,9 +57,10 @@ impl Parameter {
 pub const OWN: &str = "own";
 
 /// The groups, in the order in which they are listed.
-const GROUPS: [&str; 7] = [
+const GROUPS: [&str; 8] = [
     "cost",
     "cache",
+    "waste",
     "conversation",
     "tools",
     "feedback",
@@ -86,7 +87,21 @@ pub fn group_place(name: &str) -> Option<usize> {
 /// The questions that ship with the program, by name.
 pub fn builtin() -> Vec<Question> {
     let parsed = |(name, sql): &(&str, &str)| parse(name, sql);
-    database::QUERIES.iter().map(parsed).collect()
+    let mut questions: Vec<Question> = database::QUERIES.iter().map(parsed).collect();
+    questions.push(advice());
+    questions.sort_by(|one, other| one.name.cmp(&other.name));
+    questions
+}
+
+/// The question that ranks the findings of every file in `sql/advice`.
+pub fn advice() -> Question {
+    let findings = |(_, sql): &(&str, &str)| format!("select * from (\n{}\n)", sql.trim_end());
+    let findings: Vec<String> = ADVICE.iter().map(findings).collect();
+    let sql = statements::RANK_ADVICE.replace(
+        "-- Every file of sql/advice",
+        &findings.join("\nunion all\n"),
+    );
+    parse("advice", &sql)
 }
 
 fn own(folder: &Path) -> Result<Vec<Question>> {

@@ -3,7 +3,8 @@
 
 mod sandbox;
 
-use cc_etl::database::{QUERIES, VIEWS};
+use cc_etl::database::VIEWS;
+use cc_etl::question;
 use cc_etl::schema_page;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -57,9 +58,9 @@ fn the_demo_gives_what_it_gave() {
             dump(&connection, view, &all_columns(&connection, view)),
         );
     }
-    for (name, sql) in QUERIES {
-        let name = format!("queries/{name}");
-        dumps.insert(name, dump_statement(&connection, sql, &[]));
+    for question in question::builtin() {
+        let name = format!("queries/{}", question.name);
+        dumps.insert(name, dump_statement(&connection, &question.sql, &[]));
     }
     let mut changed = Vec::new();
     for (name, dump) in dumps {

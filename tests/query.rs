@@ -32,7 +32,7 @@ fn questions_are_listed_by_group_with_titles_and_defaults() {
     let json: serde_json::Value = serde_json::from_str(&sandbox.ok(&["query", "--json"])).unwrap();
     assert_eq!(
         json.as_array().unwrap().len(),
-        cc_etl::database::QUERIES.len()
+        cc_etl::question::builtin().len()
     );
 }
 
@@ -197,14 +197,15 @@ fn nothing_that_runs_other_code_is_recommended() {
     let csv = sandbox.ok(&["query", "never_denied", "--format", "csv"]);
     assert_eq!(
         csv,
-        "tool_name,command_prefix,call_count\nBash,git status,1\nBash,npm test,1\nRead,,1\n"
+        "tool_name,command_pattern,rule,call_count\nBash,git status,Bash(git status *),1\nBash,npm test,Bash(npm test *),1\nRead,,,1\n"
     );
 }
 
 #[test]
 fn every_question_can_be_asked_in_every_form() {
     let sandbox = demo();
-    for (name, _) in cc_etl::database::QUERIES {
+    for question in cc_etl::question::builtin() {
+        let name = question.name.as_str();
         for format in ["table", "csv", "json", "jsonl", "markdown"] {
             let printed = sandbox.ok(&["query", name, "--format", format]);
             assert!(
@@ -240,7 +241,8 @@ fn no_question_is_wider_than_the_terminal_or_cuts_a_date() {
         sandboxes.push(sandbox);
     }
     for sandbox in sandboxes {
-        for (name, _) in cc_etl::database::QUERIES {
+        for question in cc_etl::question::builtin() {
+            let name = question.name.as_str();
             let rows = sandbox.ok(&["query", name, "--json"]);
             let rows: Vec<serde_json::Map<String, serde_json::Value>> =
                 serde_json::from_str(&rows).unwrap();

@@ -2,7 +2,7 @@
 
 mod sandbox;
 
-use cc_etl::database::{DEMO_HOME, QUERIES, SCHEMA, VIEWS, schema};
+use cc_etl::database::{ADVICE, DEMO_HOME, QUERIES, SCHEMA, VIEWS, schema};
 use cc_etl::schema_page;
 use rusqlite::Connection;
 use sandbox::content::{content, differences, reverse_keys};
@@ -62,7 +62,7 @@ fn every_view_is_named_as_its_file_and_says_what_a_row_is() {
 /// A day or hour in SQL is local, by the expression that `sql/schema.sql` gives with `time_zone_offsets`.
 #[test]
 fn every_local_time_is_computed_by_the_same_expression() {
-    let scripts = [VIEWS, QUERIES].into_iter().flatten();
+    let scripts = [VIEWS, QUERIES, ADVICE].into_iter().flatten();
     for (name, sql) in scripts {
         let code = sql.lines().map(|line| line.split("-- ").next().unwrap());
         let code: Vec<&str> = code.flat_map(str::split_whitespace).collect();
@@ -247,7 +247,7 @@ fn no_view_and_no_question_orders_by_an_integer_key() {
         })
     };
     let mut found = Vec::new();
-    for (name, sql) in VIEWS.iter().chain(QUERIES) {
+    for (name, sql) in VIEWS.iter().chain(QUERIES).chain(ADVICE) {
         for order in orders(sql) {
             let words =
                 order.split(|character: char| !character.is_alphanumeric() && character != '_');

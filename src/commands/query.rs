@@ -319,7 +319,7 @@ fn list(global: &Global, output: &OutputArguments, questions: &[Question]) -> Re
 /// The names of the questions by group, with their own parameters. Those that many have are left to the list of a group.
 fn overview(questions: &[Question], width: usize, emphasis: &Emphasis) -> String {
     const INDENT: usize = 13;
-    const COMMON: [&str; 3] = ["since", "until", "limit"];
+    const COMMON: [&str; 4] = ["since", "until", "project", "limit"];
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     let mut group = "";
@@ -351,7 +351,7 @@ fn overview(questions: &[Question], width: usize, emphasis: &Emphasis) -> String
             used += 1;
         }
     }
-    lines.push("Ask one: cc-etl query QUESTION [NAME=VALUE], such as since=7d limit=5".into());
+    lines.push("Ask one: cc-etl query QUESTION [NAME=VALUE], such as since=7d project=tea".into());
     lines.push("Explain a group and its parameters: cc-etl query cost".into());
     lines.push("Run SQL: cc-etl query --sql 'select ...', or cc-etl query FILE.sql".into());
     lines.join("\n")

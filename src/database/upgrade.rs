@@ -27,6 +27,7 @@ pub const KEPT: &[&str] = &[
     "prompt_kinds",
     "trivial_texts",
     "correction_phrases",
+    "command_patterns",
     "budgets",
     "limit_samples",
     "settings",
