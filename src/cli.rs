@@ -197,6 +197,13 @@ pub enum Command {
   cc-etl budget check || echo 'over budget'"
     )]
     Budget(BudgetCommand),
+    /// What could be saved: waste with its cost, an example of each, and commands that are safe to allow
+    ///
+    /// Findings are ranked by what they cost; then those without a known cost by their number. Every finding names the question that
+    /// shows all of it.
+    #[command(after_help = "Example:
+  cc-etl advise --since 30d --project tea-shop")]
+    Advise(QuestionArguments),
     /// Run a question, or a read-only SQL statement
     ///
     /// Without arguments it lists the questions; with the name of a group it explains those of the group. Your own questions are

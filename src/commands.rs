@@ -1,5 +1,6 @@
 //! One file per command, each with `run(global, arguments)`.
 
+pub mod advise;
 pub mod backup;
 pub mod budget;
 pub mod check;

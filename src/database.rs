@@ -66,7 +66,7 @@ pub const VIEWS: &[(&str, &str)] = embedded::VIEWS;
 /// The questions under `queries/`, by name.
 pub const QUERIES: &[(&str, &str)] = embedded::QUERIES;
 
-/// The findings of the question `advice`: every `sql/advice/*.sql`, which returns the columns that the statement `rank_advice` names.
+/// The findings of `cc-etl advise`: every `sql/advice/*.sql`, which returns the columns that the statement `rank_advice` names.
 pub const ADVICE: &[(&str, &str)] = embedded::ADVICE;
 
 /// Statements that return a row for each problem, by name.

@@ -61,6 +61,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Blocks(arguments) => commands::query::blocks(&global, &arguments),
         Command::Statusline => commands::statusline::run(&global),
         Command::Budget(command) => commands::budget::run(&global, &command),
+        Command::Advise(arguments) => commands::advise::run(&global, &arguments),
         Command::Query(arguments) => commands::query::run(&global, &arguments),
         Command::Search(arguments) => commands::search::run(&global, &arguments),
         Command::Show(arguments) => commands::show::run(&global, &arguments),

@@ -378,3 +378,97 @@ fn nothing_is_allowed_that_was_denied_or_that_nobody_was_asked_about() {
         1
     );
 }
+
+// --- advice
+
+/// A session with waste of two kinds.
+fn wasteful() -> Sandbox {
+    let text = long("text");
+    let mut lines = vec![
+        cached(0, 0, 100_000, "claude-sonnet-4-5"),
+        cached(9, 0, 100_000, "claude-sonnet-4-5"),
+    ];
+    lines.extend(read(20, "/w/a.md", &text));
+    lines.extend(read(21, "/w/a.md", &text));
+    for minute in 30..35 {
+        lines.extend(bash(minute, "cargo test", "ok", false));
+    }
+    session(&lines)
+}
+
+#[test]
+fn advice_is_ranked_by_cost_and_names_its_evidence() {
+    let sandbox = wasteful();
+    let rows: Vec<Value> = serde_json::from_str(&sandbox.ok(&["advise", "--json"])).unwrap();
+    let of = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        of("finding"),
+        [
+            "Pauses longer than the cache lives",
+            "Files read again unchanged",
+            "Harmless commands that were never denied"
+        ]
+    );
+    assert_eq!(of("cost_usd"), [json!(0.375), json!(0.3), json!(null)]);
+    assert_eq!(rows[1]["example"], "/w/a.md");
+    assert_eq!(rows[1]["path"], file(S1));
+    assert_eq!(rows[1]["line_number"], 5);
+    assert!(
+        rows[2]["advice"]
+            .as_str()
+            .unwrap()
+            .contains("Bash(cargo test *)")
+    );
+    assert_eq!(
+        rows,
+        serde_json::from_str::<Vec<Value>>(&sandbox.ok(&["query", "advice", "--json"])).unwrap()
+    );
+}
+
+#[test]
+fn every_question_that_advice_names_shows_more() {
+    let sandbox = wasteful();
+    let rows: Vec<Value> = serde_json::from_str(&sandbox.ok(&["advise", "--json"])).unwrap();
+    for row in rows {
+        let question = row["question"].as_str().unwrap().to_string();
+        let mut arguments = vec!["query"];
+        arguments.extend(question.split(' '));
+        let shown = sandbox.ok(&arguments);
+        assert!(!shown.contains("no rows"), "{question}: {shown}");
+    }
+}
+
+#[test]
+fn advice_fits_the_terminal_and_takes_a_period_and_a_project() {
+    use unicode_width::UnicodeWidthStr;
+    let sandbox = wasteful();
+    let page = sandbox.ok(&["advise", "--width", "80"]);
+    assert!(page.lines().all(|line| line.width() <= 80), "{page}");
+    for part in [
+        "2. Files read again unchanged",
+        "0.30 USD",
+        &format!("In session {S1}, line 5"),
+        "cc-etl query repeated_reads",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let nothing = "Nothing to advise: no waste was found.\n";
+    assert_eq!(sandbox.ok(&["advise", "--since", "2026-01-11"]), nothing);
+    assert_eq!(sandbox.ok(&["advise", "--until", "2026-01-09"]), nothing);
+    assert_eq!(sandbox.ok(&["advise", "--project", "other"]), nothing);
+    assert_eq!(
+        sandbox.ok(&["advise", "--project", "w", "--since", "2026-01-10"]),
+        sandbox.ok(&["advise"])
+    );
+    assert_eq!(
+        sandbox
+            .ok(&["advise", "--limit", "1", "--json"])
+            .matches("finding")
+            .count(),
+        1
+    );
+    assert_eq!(
+        session(&[user("u", "hello", json!({}))]).ok(&["advise"]),
+        nothing
+    );
+}
