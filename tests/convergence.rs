@@ -891,6 +891,23 @@ fn a_session_forgets_what_an_index_said_before_it_grew_or_was_rewritten() {
     }
 }
 
+#[test]
+fn a_session_that_only_an_earlier_index_named_has_no_row() {
+    let index = json!({"entries": [{"sessionId": S1}, {"sessionId": S2}]}).to_string();
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        &file(S2),
+        user("u1", "hello", json!({"sessionId": S2})).to_string(),
+    );
+    sandbox.write("projects/-w/sessions-index.json", &index);
+    sandbox.sync();
+    assert_eq!(sandbox.count("select count(*) from sessions"), 2);
+    sandbox.write("projects/-w/sessions-index.json", format!("{index}\n{{"));
+    sandbox.sync();
+    assert_eq!(sandbox.query("select session_id from sessions"), [S2]);
+    sandbox.ok(&["check", "--deep"]);
+}
+
 /// Usage of a response that asked an advisor.
 fn advised(tokens: i64) -> Value {
     json!({"output_tokens": tokens, "iterations": [{"type": "advisor_message", "model": "advisor", "output_tokens": 5}]})

@@ -207,6 +207,24 @@ fn every_reference_has_an_index() {
 }
 
 #[test]
+fn the_view_of_references_to_sessions_has_all() {
+    let connection = empty_database();
+    let view = VIEWS
+        .iter()
+        .find(|(name, _)| *name == "_session_references");
+    let (_, view) = view.unwrap();
+    let tables = query(
+        &connection,
+        "select m.name from sqlite_schema as m, pragma_foreign_key_list(m.name) as f
+        where f.\"table\" = 'sessions' and m.name <> 'sessions'",
+    );
+    assert!(tables.len() > 10);
+    for table in tables {
+        assert!(view.contains(&format!(" from {table} where")), "{table}");
+    }
+}
+
+#[test]
 fn the_page_about_the_schema_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/sql/README.md");
     let page = schema_page::markdown();

@@ -1,10 +1,22 @@
 -- In all these scripts `cross join` fixes the join order: the touched keys come first and find the other rows through
 -- indexes. Without it SQLite may scan a whole table for a sync of a few lines.
 
--- Every session named in a line or a file has a row.
+-- A session that only an earlier version of a document named has no row, as after a rebuild.
+create temp table unnamed_sessions as
+select retired_hints.session_id
+from retired_hints
+where not exists (
+    select 1 from _session_references where _session_references.session_id = retired_hints.session_id
+);
+delete from sessions
+where session_id in (select session_id from unnamed_sessions);
+
+-- Every other session named in a line or a file has a row.
 insert or ignore into sessions (session_id)
 select session_id
-from touched_sessions;
+from touched_sessions
+where session_id not in (select session_id from unnamed_sessions);
+drop table unnamed_sessions;
 
 -- A session named by others may be new: derive those others again.
 insert or ignore into touched_sessions (session_id)

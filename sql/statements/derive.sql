@@ -32,6 +32,7 @@ create temp table if not exists touched_said_sessions (session_id text primary k
 create temp table if not exists touched_responses (api_response_id integer primary key);
 create temp table if not exists touched_tool_uses (tool_use_id text primary key) without rowid;
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
+create temp table if not exists retired_hints (session_id text primary key) without rowid; -- of session_hints
 
 -- What the search index has.
 create temp table if not exists indexed_rows (
@@ -54,6 +55,7 @@ select
     (select coalesce(max(api_response_id), 0) from api_responses);
 
 -- name: forget_touched
+delete from retired_hints;
 delete from touched_sessions;
 delete from touched_said_sessions;
 delete from touched_responses;
@@ -166,6 +168,8 @@ create temp trigger if not exists session_hint_deleted
 after delete on session_hints
 begin
     insert or ignore into touched_sessions (session_id)
+    select session_id from sessions where session_id = old.session_id;
+    insert or ignore into retired_hints (session_id)
     select session_id from sessions where session_id = old.session_id;
 end;
 
