@@ -40,7 +40,7 @@ select
     tree.agent_run_id,
     agents.parent_agent_run_id,
     tree.depth,
-    printf('%.*c', 2 * (tree.depth - 1), ' ') || coalesce(agents.agent_type, agents.agent_id) as indented_type,
+    printf('%*s', 2 * (tree.depth - 1), '') || coalesce(agents.agent_type, agents.agent_id) as indented_type,
     agents.agent_id,
     agents.agent_type,
     agents.description,
