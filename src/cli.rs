@@ -125,13 +125,21 @@ pub enum Command {
     /// Write files back from the archive, byte for byte
     Restore(RestoreArguments),
     /// Copy the database, also during a sync
+    ///
+    /// With --tables-only the copy has no views, no triggers and no search index. DuckDB and dbt cannot list the tables of a database
+    /// with views of SQLite's dialect and FTS5 tables. Other programs read the copy; cc-etl does not, since it is no backup.
+    #[command(after_help = "Examples:
+  cc-etl backup copy.db
+  cc-etl backup tables.db --tables-only --overwrite")]
     Backup(BackupArguments),
     /// Write facts and dimensions for other engines: DuckDB, ClickHouse, Spark, PostgreSQL, data lakes
     ///
-    /// They are typed, with costs and classes already computed. --profile says how much they show. Parquet files are written by month and machine, with a manifest per
-    /// machine; exporting again replaces only those that differ, and several machines may export to one folder. The script for
-    /// psql is one transaction that replaces the rows of this database's machines, and several machines may load at once. A SQLite
-    /// database has the same tables, and nothing else of this one. CSV and JSON Lines are one data set, or any table, view or question.
+    /// They are typed, with costs and classes already computed, and --profile says how much they show.
+    ///
+    /// Parquet files are written by month and machine, with a manifest per machine; exporting again replaces only those that differ, and
+    /// several machines may export to one folder. The script for psql is one transaction that replaces the rows of this database's
+    /// machines, and several machines may load at once. A SQLite database has the same tables, and nothing else of this one. CSV and
+    /// JSON Lines have one data set, or any table, view or question.
     #[command(after_help = "Examples:
   cc-etl export --format parquet --out metrics
   cc-etl export --format postgres | psql --no-psqlrc --dbname postgresql://server/team
@@ -400,6 +408,9 @@ pub struct BackupArguments {
     /// Replace the file if it exists
     #[arg(long)]
     pub overwrite: bool,
+    /// Leave out views, triggers and the search index: for DuckDB and dbt, which cannot list a database that has them
+    #[arg(long)]
+    pub tables_only: bool,
 }
 
 #[derive(Debug, Args)]

@@ -127,6 +127,23 @@ pub fn copy(connection: &Connection, target: &Path) -> Result<()> {
     sync_file(target)
 }
 
+/// Removes views, triggers and virtual tables from a copy. It is no longer a cc-etl database: a sync would miss them.
+pub fn keep_tables_only(copy: &Path) -> Result<()> {
+    let connection = connect(copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.pragma_update(None, "journal_mode", "off")?;
+    connection.pragma_update(None, "synchronous", "off")?;
+    connection.pragma_update(None, "temp_store", "file")?;
+    let mut statement = connection.prepare(statements::LIST_ALL_BUT_TABLES)?;
+    let drops = statement.query_map([], |row| row.get(0))?;
+    let drops = drops.collect::<rusqlite::Result<Vec<String>>>()?;
+    connection.execute_batch(&drops.join(";\n"))?;
+    connection.pragma_update(None, "application_id", 0)?;
+    connection.execute_batch("vacuum")?;
+    drop(statement);
+    connection.close().map_err(|(_, error)| error)?;
+    sync_file(copy)
+}
+
 /// Opens a database for writing, unless its schema is older; see [`open_older`].
 pub fn open(path: &Path) -> Result<Connection> {
     let connection = open_older(path)?;

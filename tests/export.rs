@@ -470,6 +470,29 @@ fn a_database_of_the_data_sets_has_nothing_that_the_profile_hides() {
     }
 }
 
+#[test]
+fn a_backup_of_tables_has_all_rows_and_nothing_but_tables() {
+    let sandbox = with_demo();
+    let file = sandbox.path("tables.db");
+    let name = file.to_str().unwrap();
+    sandbox.ok(&["backup", name, "--tables-only"]);
+    let (copy, whole) = (sandbox::open(&file), sandbox.connection());
+    let others = "select name from sqlite_schema where type in ('view', 'trigger') or sql like 'create virtual%' or name like 'search%'";
+    assert_eq!(query(&copy, others), Vec::<String>::new());
+    let tables = query(&copy, "select name from sqlite_schema where type = 'table'");
+    assert!(tables.len() > 50);
+    for table in tables {
+        let sql = format!("select * from {table} order by 1, 2");
+        assert!(query(&copy, &sql) == query(&whole, &sql), "{table}");
+    }
+    let state = "select * from pragma_freelist_count, pragma_integrity_check, pragma_journal_mode";
+    assert_eq!(query(&copy, state), ["0|ok|delete"]);
+    // A sync would miss the search index.
+    let refused = sandbox.run(&["status", "--db", name]);
+    assert_eq!(refused.status.code(), Some(78));
+    sandbox.ok(&["backup", name, "--tables-only", "--overwrite"]);
+}
+
 /// Every machine has its own files, and the facts of a session are in those of one machine.
 #[test]
 fn a_database_of_several_machines_has_files_for_each() {

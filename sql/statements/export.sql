@@ -17,3 +17,10 @@ group by path;
 
 -- name: has_relation
 select exists (select 1 from sqlite_schema where type in ('table', 'view') and name = ?1);
+
+-- name: list_all_but_tables
+-- Statements that drop them. A table is dropped with its triggers, so a trigger comes first.
+select format('drop %s "%w"', type, name)
+from sqlite_schema
+where type in ('trigger', 'view') or sql like 'create virtual table%'
+order by type = 'table', type, name;
