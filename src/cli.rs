@@ -255,9 +255,12 @@ Examples:
   cc-etl report --since 30d --out report.html")]
     Report(PageArguments),
     /// Serve the database to Claude Code and other clients of the Model Context Protocol, for reading only
-    #[command(after_help = "Example:
-  claude mcp add --scope user history -- cc-etl mcp")]
-    Mcp,
+    ///
+    /// Without a command, it serves on standard input and output.
+    #[command(after_help = "Examples:
+  cc-etl mcp install --dry-run
+  cc-etl mcp install")]
+    Mcp(McpArguments),
     /// Print the path of the database
     Path,
     /// Open the database in sqlite3, for reading only
@@ -355,6 +358,52 @@ pub struct HookArguments {
     /// Claude home; repeatable. Default: CLAUDE_CONFIG_DIR, else ~/.claude
     #[arg(long, value_name = "DIR")]
     pub config_dir: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Make the server known to Claude Code, as history
+    ///
+    /// By claude mcp add if claude is installed, else in its file, of which a copy is kept beside it. Sessions that begin later use it.
+    Install(McpEdit),
+    /// Remove the server, and nothing else
+    Remove(McpEdit),
+    /// Say where the server is installed
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub struct McpEdit {
+    /// Who uses it: you in all projects, everybody in this project by its .mcp.json, or you in this project
+    #[arg(long, value_enum, default_value_t = McpScope::User)]
+    pub scope: McpScope,
+    /// Print the changes, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum McpScope {
+    User,
+    Project,
+    Local,
+}
+
+impl McpScope {
+    /// As `claude mcp add --scope` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            McpScope::User => "user",
+            McpScope::Project => "project",
+            McpScope::Local => "local",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use homes::{default_homes, product};
+pub use homes::{default_homes, global_settings, product};
 
 /// A file of a home that a sync reads.
 #[derive(Debug, Clone)]

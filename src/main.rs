@@ -69,7 +69,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Config(arguments) => commands::config::run(&global, &arguments),
         Command::Datasette(arguments) => commands::datasette::run(&global, &arguments),
         Command::Report(arguments) => commands::report::run(&global, &arguments),
-        Command::Mcp => commands::mcp::run(&global),
+        Command::Mcp(arguments) => commands::mcp::run(&global, &arguments),
         Command::Path => commands::path::run(&global),
         Command::Sql(arguments) => commands::sql::run(&global, &arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),

@@ -7,6 +7,8 @@
 //! before it. A list or an object that was added begins with white space before its first entry; one that was there and empty
 //! gets its first entry without white space, and is kept.
 
+pub mod servers;
+
 use crate::json::{NotJson, Reader};
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -382,7 +384,8 @@ impl Style<'_> {
         };
         let [open, close] = brackets;
         let entry = entry(inner);
-        format!("\"{key}\": {open}{deeper}{entry}{}{close}", self.space)
+        let key = serde_json::to_string(key).expect("a string is JSON");
+        format!("{key}: {open}{deeper}{entry}{}{close}", self.space)
     }
 
     /// The entries of the object of the status line.

@@ -995,6 +995,159 @@ fn a_settings_file_that_is_a_link_is_written_through() {
     assert!(text(&refused.stderr).contains("read-only"));
 }
 
+/// The server for Claude Code, without a program `claude` on PATH.
+#[test]
+fn the_server_is_installed_in_each_scope_and_removed_again() {
+    let sandbox = Sandbox::new();
+    let (nobody, project) = (sandbox.path("nobody"), sandbox.path("project"));
+    fs::create_dir_all(&nobody).unwrap();
+    fs::create_dir_all(&project).unwrap();
+    let project = fs::canonicalize(&project).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = sandbox.command(&["mcp"]);
+        let output = command
+            .args(arguments)
+            .current_dir(&project)
+            .env("PATH", &project)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let global = nobody.join(".claude.json");
+    let own = format!(
+        "{{\n  \"userID\": \"x\",\n  \"projects\": {{\"{}\": {{}}}}\n}}\n",
+        project.display()
+    );
+    fs::write(&global, &own).unwrap();
+    for (scope, file, pointer) in [
+        ("user", &global, "/mcpServers/history".to_string()),
+        (
+            "project",
+            &project.join(".mcp.json"),
+            "/mcpServers/history".to_string(),
+        ),
+        (
+            "local",
+            &global,
+            format!(
+                "/projects/{}/mcpServers/history",
+                project.display().to_string().replace('/', "~1")
+            ),
+        ),
+    ] {
+        let before = fs::read_to_string(file).ok();
+        let (_, difference, _) = run(&["install", "--scope", scope, "--dry-run"]);
+        assert!(difference.contains("\"history\""), "{difference}");
+        assert_eq!(
+            fs::read_to_string(file).ok(),
+            before,
+            "a dry run writes nothing"
+        );
+        assert_eq!(run(&["install", "--scope", scope]).0, Some(0));
+        let with = fs::read_to_string(file).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&with).unwrap();
+        let server = json.pointer(&pointer).unwrap();
+        assert_eq!(server["type"], "stdio");
+        let database = sandbox.database().display().to_string();
+        assert_eq!(server["args"], serde_json::json!(["mcp", "--db", database]));
+        // What is written is what serves.
+        let mut serve = std::process::Command::new(server["command"].as_str().unwrap());
+        serve
+            .args(["mcp", "--db", &database])
+            .stdin(std::process::Stdio::null());
+        assert!(serve.output().unwrap().status.success());
+        let (_, again, _) = run(&["install", "--scope", scope]);
+        assert!(again.contains("nothing to change"), "{again}");
+        let (_, status, _) = run(&["status"]);
+        assert_eq!(status.matches(": installed").count(), 1, "{status}");
+        assert_eq!(run(&["remove", "--scope", scope]).0, Some(0));
+        assert_eq!(fs::read_to_string(file).ok(), before, "{scope}");
+        assert!(
+            run(&["remove", "--scope", scope])
+                .1
+                .contains("nothing to change")
+        );
+    }
+    let theirs = "{\"mcpServers\": {\"history\": {\"command\": \"other\"}}}";
+    fs::write(&global, theirs).unwrap();
+    let (code, _, why) = run(&["install"]);
+    assert_eq!(code, Some(1));
+    assert!(why.contains("another server of the name history"), "{why}");
+    assert!(run(&["remove"]).1.contains("nothing to change"));
+    assert_eq!(fs::read_to_string(&global).unwrap(), theirs);
+}
+
+/// A program `claude` that notes its arguments, and adds and removes as the real one does.
+#[cfg(unix)]
+#[test]
+fn claude_itself_is_asked_to_add_the_server() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path("bin");
+    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(sandbox.path("nobody")).unwrap();
+    let claude = folder.join("claude");
+    let script = r#"#!/bin/sh
+        echo "$*" >> "$CALLS"
+        case $2 in
+        add) printf '{"mcpServers": {"history": {"command": "%s", "args": ["%s", "%s", "%s"]}}}' "$7" "$8" "$9" "${10}" > "$HOME/.claude.json";;
+        remove) echo '{}' > "$HOME/.claude.json";;
+        esac
+        [ -z "$FAILS" ] || { echo "no such scope" >&2; exit 1; }
+    "#;
+    fs::write(&claude, script).unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    let calls = sandbox.path("calls");
+    let run = |arguments: &[&str], fails: &str| {
+        let mut command = sandbox.command(&["mcp"]);
+        let path = std::env::var_os("PATH").unwrap();
+        let folders = std::iter::once(folder.clone()).chain(std::env::split_paths(&path));
+        command
+            .args(arguments)
+            .env("PATH", std::env::join_paths(folders).unwrap());
+        let output = command
+            .env("CALLS", &calls)
+            .env("FAILS", fails)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            text(&output.stdout) + &text(&output.stderr),
+        )
+    };
+    let noted = || fs::read_to_string(&calls).unwrap_or_default();
+    let program = env!("CARGO_BIN_EXE_cc-etl");
+    let database = sandbox.database().display().to_string();
+    let add = format!("mcp add --scope user history -- {program} mcp --db {database}");
+    let (_, shown) = run(&["install", "--dry-run"], "");
+    assert!(
+        shown.contains("claude mcp add --scope user history --"),
+        "{shown}"
+    );
+    assert_eq!(noted(), "");
+    assert_eq!(run(&["install"], "").0, Some(0));
+    assert_eq!(noted(), format!("{add}\n"));
+    let (_, again) = run(&["install"], "");
+    assert!(again.contains("nothing to change"), "{again}");
+    assert_eq!(noted(), format!("{add}\n"));
+    // Another database takes the place of the first.
+    assert_eq!(run(&["install", "--db", "/other.db"], "").0, Some(0));
+    assert!(
+        noted().contains("mcp remove --scope user history\nmcp add"),
+        "{}",
+        noted()
+    );
+    assert_eq!(run(&["remove"], "").0, Some(0));
+    assert!(noted().ends_with("mcp remove --scope user history\n"));
+    let (code, why) = run(&["install"], "yes");
+    assert_eq!(code, Some(2));
+    assert!(why.contains("no such scope"), "{why}");
+}
+
 /// The program with programs of the system that only note what they are asked. The crontab is a file.
 #[cfg(target_os = "linux")]
 fn with_schedulers(sandbox: &Sandbox, arguments: &[&str]) -> std::process::Command {

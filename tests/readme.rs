@@ -93,6 +93,7 @@ impl User {
             ("systemctl", "exit 0"),
             ("launchctl", "exit 0"),
             ("crontab", "echo no crontab >&2; exit 1"),
+            ("claude", "exit 0"),
             ("psql", "cat > /dev/null"),
         ] {
             let file = programs.join(name);

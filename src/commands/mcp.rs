@@ -1,7 +1,9 @@
 //! `cc-etl mcp`: offers the database to Claude Code and other MCP clients, for reading only.
 
+mod install;
+
 use super::{database_path, search};
-use crate::cli::{Global, SearchArguments};
+use crate::cli::{Global, McpArguments, McpCommand, SearchArguments};
 use crate::database::{self, VIEWS};
 use crate::error::Result;
 use crate::format::{Format, QueryRows};
@@ -17,10 +19,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub fn run(global: &Global) -> Result<()> {
-    mcp::serve(History {
-        path: database_path(global)?,
-    })
+pub fn run(global: &Global, arguments: &McpArguments) -> Result<()> {
+    match &arguments.command {
+        None => mcp::serve(History {
+            path: database_path(global)?,
+        }),
+        Some(McpCommand::Install(edit)) => install::install(global, edit),
+        Some(McpCommand::Remove(edit)) => install::remove(global, edit),
+        Some(McpCommand::Status) => install::status(),
+    }
 }
 
 /// The longest result, in characters: about 10,000 tokens. What is longer is cut, with a note.

@@ -36,6 +36,16 @@ pub fn default_homes() -> Result<Vec<PathBuf>> {
     Ok(homes)
 }
 
+/// The file in which Claude Code keeps what it knows of projects and servers.
+pub fn global_settings() -> Result<PathBuf> {
+    const NAME: &str = ".claude.json";
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|list| !list.is_empty());
+    let first = named.and_then(|list| split_list(&list).into_iter().next());
+    let folder = first.or_else(|| Folders::of_this_user().home);
+    let folder = folder.ok_or_else(|| Error::NoSource("no home directory is known".to_string()))?;
+    Ok(folder.join(NAME))
+}
+
 /// The program that writes a home: claude-code, cowork or xcode.
 pub fn product(home: &Path) -> &'static str {
     if home.components().any(|part| part.as_os_str() == COWORK) {
