@@ -3,7 +3,8 @@
 
     tests/mcp_client.py PROGRAM [DATABASE]
 
-Without a database, the demo is used. Needs the package `mcp`.
+Without a database, the demo is used; with one, no call may take more than a second. Needs the package `mcp`. tests/mcp_client.mjs is the
+same for the npm clients.
 """
 
 import asyncio
@@ -18,44 +19,53 @@ import time
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-ESCAPES = [
-    "delete from messages", "drop table messages", "attach 'x.db' as x", "vacuum into 'stolen.db'", "pragma writable_schema = 1",
-    "select load_extension('x')", "select readfile('/etc/passwd')", "select writefile('x', 'y')", "create table x (y)",
-    "select 1; select 2", "begin", "detach main",
-]
+ESCAPES = pathlib.Path(__file__).with_name("escape_attempts.txt").read_text().splitlines()
 
 
-async def talk(program, database, mode, bad):
+class Session:
+    """A client, and how long its calls take."""
+
+    def __init__(self, client, mode, is_timed, bad):
+        self.client, self.mode, self.is_timed, self.bad = client, mode, is_timed, bad
+        self.slowest = (0, "")
+
+    def expect(self, holds, what):
+        if not holds:
+            self.bad.append(f"{self.mode}: {what}")
+
+    async def call(self, name, is_error=False, /, **arguments):
+        begun = time.monotonic()
+        result = await self.client.call_tool(name, arguments)
+        took = time.monotonic() - begun
+        self.slowest = max(self.slowest, (took, name))
+        text = result.content[0].text
+        self.expect(result.is_error == is_error, f"{name} {arguments}: {text[:200]}")
+        self.expect(took < 1 or not self.is_timed, f"{name} took {took:.2f} s")
+        self.expect(len(text) < 50_000, f"{name} returns {len(text)} characters")
+        return text
+
+
+async def talk(program, database, mode, is_demo, bad):
     """Calls every tool."""
     server = StdioServerParameters(command=program, args=["mcp", "--db", database])
-
-    def expect(holds, what):
-        if not holds:
-            bad.append(f"{mode}: {what}")
-
     async with Client(stdio_client(server), mode=mode) as client:
+        session = Session(client, mode, not is_demo, bad)
+        call, expect = session.call, session.expect
         tools = {tool.name for tool in (await client.list_tools()).tools}
         expect(tools == {"search", "show", "questions", "ask", "schema", "query"}, f"the tools are {tools}")
 
-        async def call(name, is_error=False, /, **arguments):
-            begun = time.monotonic()
-            result = await client.call_tool(name, arguments)
-            took = time.monotonic() - begun
-            text = result.content[0].text
-            expect(result.is_error == is_error, f"{name} {arguments}: {text[:200]}")
-            expect(took < 1, f"{name} took {took:.2f} s")
-            expect(len(text) < 50_000, f"{name} returns {len(text)} characters")
-            return text
-
         questions = await call("questions")
         expect("daily:" in questions, "no question `daily`")
-        found = [json.loads(line) for line in (await call("search", words="rounding")).splitlines()]
+        longest = "select title from sessions where not is_empty order by julianday(ended_at) - julianday(started_at) desc limit 1"
+        title = json.loads(await call("query", sql=longest))["title"]
+        hits = (await call("search", words=max(title.split(), key=len))).splitlines()
+        found = [json.loads(hit) for hit in hits if hit.startswith("{")]
         expect(found, "nothing was found")
         for hit in found[:1]:
             page = await call("show", session=hit["session_id"])
             expect(page.startswith("# "), f"show returns {page[:80]}")
             await call("show", session=hit["session_id"], tools=True)
-        rows = await call("ask", question="daily", parameters={"since": "2026-10"}, limit=3)
+        rows = await call("ask", question="daily", parameters={"until": "2026-10"}, limit=3)
         expect("cost_usd" in rows, f"ask returns {rows[:200]}")
         expect("session_overview" in await call("schema"), "no overview of the schema")
         expect("cost_usd" in await call("schema", name="session_overview"), "no columns")
@@ -68,7 +78,28 @@ async def talk(program, database, mode, bad):
         await call("show", True, session="no such session")
         await call("search", True)
         for sql in ESCAPES:
-            await call("query", True, sql=sql)
+            await call("query", True, sql=sql.replace("STOLEN", f"{database}.stolen"))
+        if is_demo:
+            await past_fix(call, expect)
+        return session.slowest
+
+
+async def past_fix(call, expect):
+    """What Claude does with the tools: it finds how something was fixed before, what that cost, and the change itself."""
+    hits = [json.loads(line) for line in (await call("search", words="button twice")).splitlines()]
+    sessions = {hit["session_id"] for hit in hits}
+    expect(len(sessions) == 1, f"the fix is not found: {hits}")
+    session_id = sessions.pop()
+    costs = await call("query", sql=f"select title, cost_usd from session_costs where session_id = '{session_id}'")
+    expect(json.loads(costs)["cost_usd"] > 0, f"the fix has no cost: {costs}")
+    page = await call("show", session=session_id, tools=True)
+    expect("The checkout button can be pressed twice" in page, "the prompt is not shown")
+    expect("button.disabled = true" in page, "the change is not shown")
+    files = await call("query", sql=f"""
+        select file_changes.file_path, file_changes.lines_added, file_changes.lines_removed, tool_uses.input_json
+        from file_changes join tool_uses using (tool_use_id) join messages using (message_id) where session_id = '{session_id}'""")
+    change = json.loads(files.splitlines()[0])
+    expect(change["lines_added"] > 0 and "new_string" in change["input_json"], f"the change is not found: {files}")
 
 
 def raw(program, database, messages, lines):
@@ -105,10 +136,12 @@ def main():
         if len(sys.argv) == 2:
             subprocess.run([program, "sync", "--demo", "--quiet", "--db", database], check=True)
         bad = []
-        for mode in ["auto", "legacy"]:
-            asyncio.run(talk(program, database, mode, bad))
+        took, tool = max(asyncio.run(talk(program, database, mode, len(sys.argv) == 2, bad)) for mode in ["auto", "legacy"])
         cancellation(program, database, bad)
-    print("\n".join(bad) or "ok: every tool answers the official client, with and without a handshake")
+        if os.path.exists(f"{database}.stolen"):
+            bad.append("a statement wrote a file")
+    ok = f"ok: every tool answers the official client, with and without a handshake; the slowest call, of {tool}, took {took * 1000:.0f} ms"
+    print("\n".join(bad) or ok)
     sys.exit(1 if bad else 0)
 
 
