@@ -1,5 +1,6 @@
 //! The README is run: its shell commands in their order, in a home of its own with the demo as `~/.claude`, and its
-//! statements on the demo. The outputs it shows are theirs. `UPDATE_GOLDEN=1 cargo test` updates them.
+//! statements on the demo. The outputs it shows are theirs. `UPDATE_GOLDEN=1 cargo test` updates them. So are the commands of the
+//! skill in `examples/skill`.
 
 #![cfg(unix)] // its commands are those of a shell
 
@@ -54,6 +55,65 @@ fn the_commands_of_the_readme_run_in_order_and_print_what_it_shows() {
         readme == updated,
         "README.md is out of date; UPDATE_GOLDEN=1 cargo test writes it"
     );
+}
+
+#[test]
+fn the_commands_of_the_skill_run_in_order_and_find_something() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/skill/SKILL.md");
+    let skill = fs::read_to_string(path).unwrap();
+    let user = User::new();
+    let mut count = 0;
+    let mut rest = skill.as_str();
+    while let Some((_, language, code, after)) = next_block(rest) {
+        rest = after;
+        assert_eq!(language, "sh");
+        for command in code.lines() {
+            count += 1;
+            assert!(command.starts_with("cc-etl "), "{command}");
+            let printed = user.run(command);
+            let is_silent = command.ends_with(" --quiet") || command.contains(" --since 7d");
+            assert!(
+                is_silent || !printed.trim().is_empty() && printed.trim() != "[]",
+                "{command} finds nothing"
+            );
+        }
+    }
+    assert!(count >= 15, "{count} commands");
+}
+
+#[test]
+fn the_skill_says_what_it_is_for_as_claude_code_expects_it() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/skill/SKILL.md");
+    let skill = fs::read_to_string(path).unwrap();
+    let (_, rest) = skill.split_once("---\n").unwrap();
+    let (header, _) = rest.split_once("\n---\n").unwrap();
+    let field = |name: &str| {
+        let found = header
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        found.unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert!(skill.starts_with("---\n"));
+    assert!(
+        field("name")
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c == '-')
+    );
+    let description = field("description");
+    assert!(description.len() <= 1024 && !description.contains([':', '<', '>', '#']));
+    // What writes files needs the person's consent.
+    for rule in field("allowed-tools").split(", ") {
+        let command = rule
+            .strip_prefix("Bash(cc-etl ")
+            .unwrap()
+            .strip_suffix(')')
+            .unwrap();
+        let command = command.split(' ').next().unwrap();
+        assert!(
+            ["sync", "search", "query", "advise", "daily"].contains(&command),
+            "{rule}"
+        );
+    }
 }
 
 /// The text before the first block, the block's language and code, and the text after it.
