@@ -20,4 +20,4 @@ select
     max(case when place = 1 then what end) as example,
     'repeated_reads' as question
 from reads
-having count(*) > 0
+group by finding -- no row if there is none

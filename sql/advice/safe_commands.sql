@@ -19,11 +19,12 @@ select
         '%,d calls of %s, which a rule would allow without a question.',
         sum(call_count), case count(*) when 1 then '1 command' else printf('%,d commands', count(*)) end
     ) as evidence,
-    'Add to permissions.allow in settings.json: ' || group_concat(case when place <= 5 then rule end, ', ' order by place) as advice,
+    'Add to permissions.allow in settings.json: '
+        || (select group_concat(rule, ', ') from (select rule from patterns where place <= 5 order by place)) as advice,
     null as cost_usd,
     sum(call_count) as occurrence_count,
     null as message_id,
     max(case when place = 1 then command_pattern end) as example,
     'never_denied' as question
 from patterns
-having count(*) > 0
+group by finding -- no row if there is none
