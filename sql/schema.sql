@@ -628,7 +628,7 @@ create index history_prompts_by_line on history_prompts (file_id, line_number);
 create index history_prompts_by_session on history_prompts (session_id);
 create index history_prompts_by_message on history_prompts (message_id) where message_id is not null;
 create index history_prompts_by_event on history_prompts (event_id) where event_id is not null;
-create index history_prompts_without_transcript on history_prompts (session_id) where match_kind = 'swept_or_draft';
+create index history_prompts_without_transcript on history_prompts (session_id, prompted_at) where match_kind = 'swept_or_draft';
 
 create table pasted_contents (
     -- One row per item pasted into a prompt of history.jsonl.

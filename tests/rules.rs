@@ -1544,6 +1544,31 @@ fn a_line_of_the_history_is_matched_to_its_message_or_said_to_be_a_draft() {
 }
 
 #[test]
+fn a_line_of_the_history_in_two_homes_was_said_once() {
+    let typed = |display: &str, ms: i64| {
+        json!({"display": display, "timestamp": ms, "project": "/w", "sessionId": S1}).to_string()
+    };
+    let said = 1_768_039_200_000i64;
+    let line = typed("fix the test", said);
+    // The same words at another time, and other words at the same time, are other prompts.
+    let history = [&line, &typed("fix the test", said + 1), &typed("go", said)]
+        .map(|line| format!("{line}\n"));
+    let count = "select count(*) from prompts union all select count(*) from feedback union all select count(*) from bi_feedback";
+    let sandbox = Sandbox::new();
+    sandbox.write("history.jsonl", history.concat());
+    sandbox.sync_with(&["--machine", "old"]);
+    sandbox.sync_with(&["--machine", "new"]);
+    assert_eq!(sandbox.query(count), ["3", "3", "3"]);
+    // Both homes have it, and the machine is always the same.
+    assert_eq!(sandbox.count("select count(*) from history_prompts"), 6);
+    assert_eq!(
+        sandbox.query("select distinct machine from bi_feedback"),
+        ["new"]
+    );
+    sandbox.check();
+}
+
+#[test]
 fn a_prompt_known_only_from_the_history_was_said() {
     const S3: &str = "5e550003-0000-4000-8000-000000000003";
     let ms = 1_768_039_200_000i64; // 2026-01-10T10:00:00Z

@@ -75,14 +75,29 @@ with said as (
 
     union all
 
-    -- Prompts known only from history.jsonl: the main transcript of their session is gone.
+    -- Prompts known only from history.jsonl: the main transcript of their session is gone. If a home was copied, several files have
+    -- the same line.
     select
-        session_id, null, null, null, history_prompt_id, null, prompt_kind, 'history',
-        substr(display, 1, (select text_characters from _limits)), null, command_name, command_arguments, null, null, null,
-        file_id, line_number, prompted_at
-    from history_prompts
-    where match_kind = 'swept_or_draft'
-        and prompt_kind in (select prompt_kind from prompt_kinds where is_typed)
+        lines.session_id, null, null, null, lines.history_prompt_id, null, lines.prompt_kind, 'history',
+        substr(lines.display, 1, (select text_characters from _limits)), null, lines.command_name, lines.command_arguments, null,
+        null, null, lines.file_id, lines.line_number, lines.prompted_at
+    from history_prompts as lines
+    where lines.match_kind = 'swept_or_draft'
+        and lines.prompt_kind in (select prompt_kind from prompt_kinds where is_typed)
+        and not exists (
+            select 1
+            from history_prompts as copies indexed by history_prompts_without_transcript
+            cross join files as copy_files on copy_files.file_id = copies.file_id
+            cross join sources as copy_sources on copy_sources.source_id = copy_files.source_id
+            cross join files on files.file_id = lines.file_id
+            cross join sources on sources.source_id = files.source_id
+            where copies.match_kind = 'swept_or_draft'
+                and copies.session_id is lines.session_id
+                and copies.prompted_at is lines.prompted_at
+                and copies.display is lines.display
+                and (copy_sources.machine_id, copy_sources.root_path, copy_files.path, copy_files.generation, copies.byte_offset)
+                    < (sources.machine_id, sources.root_path, files.path, files.generation, lines.byte_offset)
+        )
 )
 
 select
