@@ -493,6 +493,55 @@ fn a_backup_of_tables_has_all_rows_and_nothing_but_tables() {
     sandbox.ok(&["backup", name, "--tables-only", "--overwrite"]);
 }
 
+/// Engines remove copies by these ids.
+#[test]
+fn ids_of_signals_and_inputs_do_not_depend_on_what_else_a_machine_has() {
+    let whole = with_demo();
+    let history = fs::read(Path::new(DEMO).join("history.jsonl")).unwrap();
+    let part = Sandbox::new();
+    part.write("history.jsonl", history);
+    for session in [
+        "5e550004-0000-4000-8000-000000000004",
+        "5e550006-0000-4000-8000-000000000006",
+    ] {
+        let path = format!("projects/-home-dev-tea-shop/{session}.jsonl");
+        part.write(&path, fs::read(Path::new(DEMO).join(&path)).unwrap());
+    }
+    part.sync_with(&["--machine", "desktop"]);
+    for (set, column) in [("fact_feedback", "signal_id"), ("fact_prompt", "input_id")] {
+        let ids = |sandbox: &Sandbox| -> Vec<String> {
+            let out = export(sandbox, "out", &["--profile", "full"]);
+            let text = |row: &parquet::record::Row, name: &str| match row
+                .get_column_iter()
+                .find(|(column, _)| *column == name)
+            {
+                Some((_, Field::Str(text))) => text.clone(),
+                other => panic!("{name}: {other:?}"),
+            };
+            let sessions = [
+                "",
+                "5e550004-0000-4000-8000-000000000004",
+                "5e550006-0000-4000-8000-000000000006",
+            ];
+            let is_of_both =
+                |row: &&parquet::record::Row| sessions.contains(&text(row, "session_id").as_str());
+            rows(&out, set)
+                .iter()
+                .filter(is_of_both)
+                .map(|row| text(row, column))
+                .collect()
+        };
+        let unique = |ids: Vec<String>| -> BTreeSet<String> {
+            let count = ids.len();
+            let unique = BTreeSet::from_iter(ids);
+            assert_eq!(unique.len(), count, "{set}");
+            unique
+        };
+        let ids = (unique(ids(&part)), unique(ids(&whole)));
+        assert!(ids.0.len() > 10 && ids.0 == ids.1, "{set}: {ids:?}");
+    }
+}
+
 /// Every machine has its own files, and the facts of a session are in those of one machine.
 #[test]
 fn a_database_of_several_machines_has_files_for_each() {

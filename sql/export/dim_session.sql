@@ -14,6 +14,7 @@
 --   forked_from_session_id id
 --   resumed_from_session_id id
 --   message_count integer
+--   line_count integer
 --   prompt_count integer
 --   denial_count integer
 --   correction_count integer
@@ -61,6 +62,12 @@ select
     sessions.forked_from_session_id,
     sessions.resumed_from_session_id,
     (select count(*) from messages where messages.session_id = sessions.session_id) as message_count,
+    -- Lines of its files. Of two machines with equal messages, the one with more lines has more of it.
+    (
+        select coalesce(sum(files.line_count), 0)
+        from files
+        where files.session_id = sessions.session_id and files.is_current
+    ) as line_count,
     bi_sessions.prompt_count,
     bi_sessions.denial_count,
     bi_sessions.correction_count,

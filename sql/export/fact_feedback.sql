@@ -5,6 +5,7 @@
 --   machine name
 --   session_id id
 --   signal_number integer
+--   signal_id id
 --   kind word
 --   uuid id
 --   tool_use_id id
@@ -17,6 +18,7 @@
 --   is_trivial boolean
 --   day date
 --   local_day date
+--   local_week date
 --   said_at timestamp
 --   text content
 --   question content
@@ -42,6 +44,13 @@ select
             feedback.said_at is null, feedback.said_at, feedback.kind, feedback.tool_use_id, messages.uuid, feedback.question,
             feedback.text
     ) as signal_number,
+    -- Equal on every machine that has it: its message, else its session and time.
+    coalesce(messages.uuid, coalesce(feedback.session_id, '') || '@' || coalesce(feedback.said_at, ''))
+        || '#'
+        || row_number() over (
+            partition by messages.uuid, feedback.session_id, feedback.said_at
+            order by feedback.kind, feedback.tool_use_id, feedback.question, feedback.text
+        ) as signal_id,
     feedback.kind,
     messages.uuid,
     feedback.tool_use_id,
@@ -54,6 +63,7 @@ select
     feedback.is_trivial,
     substr(feedback.said_at, 1, 10) as day,
     feedback.said_date as local_day,
+    date(feedback.said_date, 'weekday 0', '-6 days') as local_week, -- its Monday
     feedback.said_at,
     feedback.text,
     feedback.question

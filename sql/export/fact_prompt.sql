@@ -5,6 +5,7 @@
 --   machine name
 --   session_id id
 --   prompt_number integer
+--   input_id id
 --   kind word
 --   delivery word
 --   uuid id
@@ -42,6 +43,13 @@ select
             prompts.said_at is null, prompts.said_at, prompts.kind, prompts.delivery, messages.uuid, prompts.tool_use_id,
             prompts.question, prompts.text
     ) as prompt_number,
+    -- Equal on every machine that has it: its message, else its session and time.
+    coalesce(messages.uuid, coalesce(prompts.session_id, '') || '@' || coalesce(prompts.said_at, ''))
+        || '#'
+        || row_number() over (
+            partition by messages.uuid, prompts.session_id, prompts.said_at
+            order by prompts.kind, prompts.delivery, prompts.tool_use_id, prompts.question, prompts.text
+        ) as input_id,
     prompts.kind,
     prompts.delivery,
     messages.uuid,

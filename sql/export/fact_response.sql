@@ -9,6 +9,7 @@
 --   request_id id
 --   session_id id
 --   agent_id id
+--   agent_type name
 --   uuid id
 --   project name
 --   git_branch name
@@ -42,6 +43,8 @@
 --   price_valid_from date
 --   day date
 --   local_day date
+--   local_week date
+--   local_month date
 --   responded_at timestamp
 with machines as materialized (
     select * from _session_machines
@@ -64,6 +67,7 @@ select
     response_costs.request_id,
     response_costs.session_id,
     agents.agent_id,
+    agents.agent_type,
     messages.uuid,
     response_costs.project,
     messages.git_branch,
@@ -97,6 +101,8 @@ select
     response_costs.price_valid_from,
     substr(response_costs.responded_at, 1, 10) as day,
     response_costs.response_date as local_day,
+    date(response_costs.response_date, 'weekday 0', '-6 days') as local_week, -- its Monday
+    date(response_costs.response_date, 'start of month') as local_month,
     response_costs.responded_at
 from response_costs
 left join machines on machines.session_id = response_costs.session_id
