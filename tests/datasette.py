@@ -41,6 +41,7 @@ PARAMETERS = {
     "session": "5e55",
     "active": "no",
     "by": "effort",
+    "cause": "pause",
     "today": "2026-10-20",
     "uuid": None,  # one of the database
 }
