@@ -391,10 +391,14 @@ fn fit(columns: &mut Vec<Column>, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     drop_columns(columns, width, Column::readable, TEXT_WEIGHT, &mut dropped);
     drop_columns(columns, width, Column::least, u32::MAX, &mut dropped);
+    let start = match needed(columns, Column::readable) <= width {
+        true => Column::readable,
+        false => Column::least,
+    };
     columns
         .iter_mut()
-        .for_each(|column| column.width = column.least());
-    let mut spare = width.saturating_sub(needed(columns, Column::least));
+        .for_each(|column| column.width = start(column));
+    let mut spare = width.saturating_sub(needed(columns, start));
     grow_texts(columns, &mut spare, GOOD_TEXT_WIDTH);
     grow(columns, &mut spare, |column| column.kind == Kind::Bar);
     grow_texts(columns, &mut spare, usize::MAX);
@@ -794,9 +798,10 @@ mod tests {
             )
         };
         assert!(at(80).contains("▁▁▁▁▁▂▃▄▅▆▇█"), "{}", at(80));
+        assert!(at(50).contains("a title with several  "), "{}", at(50));
         let narrow = at(46);
         assert!(
-            narrow.contains("feature/of-a-lo…") && narrow.contains(" ▂▃▄▅▆▇█"),
+            narrow.contains("feature/of-a-l…") && narrow.contains(" ▂▃▄▅▆▇█"),
             "{narrow}"
         );
         assert!(at(34).contains("not shown: git_branch"), "{}", at(34));

@@ -114,7 +114,7 @@ fn print_active_block(global: &Global, output: &OutputArguments) -> Result<()> {
         (Some(tokens), None) => Some(format!("{tokens} tokens")),
         (None, _) => None,
     };
-    let mut text = "\nThe active block".to_string();
+    let mut text = "The active block".to_string();
     if let (Some(end), Some(left)) = (cell("ended_at"), cell("remaining_minutes")) {
         text += &format!(" ends at {end}, in {left}");
     }
@@ -128,7 +128,7 @@ fn print_active_block(global: &Global, output: &OutputArguments) -> Result<()> {
         text += &format!("; at this rate {usage} at its end");
     }
     let width = output.table_width().unwrap_or(usize::MAX);
-    print(&wrap(&text, width, usize::MAX).join("\n"))
+    print(&format!("\n{}", wrap(&text, width, usize::MAX).join("\n")))
 }
 
 /// Asks a question with these parameters.
