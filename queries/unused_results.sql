@@ -1,5 +1,5 @@
--- Large results that nothing used
--- How to read: results of 10,000 bytes or more that stayed in the context of later responses; no name in them, such as that of a function, was said, thought or called afterwards.
+-- Files and pages that were read and not used
+-- How to read: results of 10,000 bytes or more that stayed in the context of later responses; no name in them, such as that of a function or a file, was said, thought or called afterwards.
 -- Group: waste
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it

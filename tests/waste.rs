@@ -204,12 +204,11 @@ fn a_cache_is_missed_for_a_cause() {
 }
 
 #[test]
-fn a_large_result_is_unused_if_no_name_in_it_comes_up_again() {
+fn a_large_file_is_unused_if_no_name_in_it_comes_up_again() {
     let names: String = (0..500)
         .map(|number| format!("some_function_{number} = {{}};\n"))
         .collect();
-    let unused = |result: &str, said: &str, responses: u32| {
-        let mut lines = read(1, "/a", result);
+    let after = |mut lines: Vec<Value>, said: &str, responses: u32| {
         for minute in 2..2 + responses {
             let mut line = response(
                 &format!("r{minute}"),
@@ -222,10 +221,17 @@ fn a_large_result_is_unused_if_no_name_in_it_comes_up_again() {
         }
         session(&lines).query("select tool_use_id, later_response_count from unused_tool_results")
     };
+    let unused =
+        |result: &str, said: &str, responses| after(read(1, "/a", result), said, responses);
+    let names = format!("{names} AGENTS.md copilot-instructions");
     let names = names.as_str();
     assert_eq!(unused(names, "all is well", 6), ["toolu_1|6"]);
     assert!(unused(names, "I call some_function_399 here", 6).is_empty());
+    assert!(unused(names, "it reads AGENTS.md first", 6).is_empty());
+    assert!(unused(names, "see copilot-instructions", 6).is_empty());
     assert!(unused(names, "all is well", 4).is_empty());
+    // What a command printed is used without naming any of it.
+    assert!(after(bash(1, "make", names, false), "it works", 6).is_empty());
     assert!(unused(&names[..9_000], "all is well", 6).is_empty());
     // Without names, nothing can be shown.
     assert!(unused(&long("plain words only ").repeat(5), "all is well", 6).is_empty());

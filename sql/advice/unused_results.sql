@@ -1,4 +1,4 @@
--- Large results that nothing used, by tool.
+-- Large files and pages that were read and not used, by tool.
 with results as (
     select
         unused_tool_results.*,
@@ -16,7 +16,7 @@ select
         '%s of %,d bytes stayed in the context; no name in them came up again.',
         case count(*) when 1 then '1 result' else printf('%,d results', count(*)) end, sum(result_bytes)
     ) as evidence,
-    'Ask for a part: some lines of a file, the end of a log, a search instead of a list.' as advice,
+    'Ask for a part of a large file, or for a search in it.' as advice,
     null as cost_usd,
     count(*) as occurrence_count,
     max(case when place = 1 then message_id end) as message_id,

@@ -1,6 +1,7 @@
 create view unused_tool_results as
--- One row per tool result of 10,000 bytes or more of which no name occurs in anything that the session or agent said, thought or called
--- afterwards. A name is a word of eight letters or more with an underscore or a capital inside, as identifiers are.
+-- One row per file or page of 10,000 bytes or more that was read, and of which no name occurs in anything that the session or agent
+-- said, thought or called afterwards. A name is a word of eight letters or more with a capital, an underscore, a dot or a hyphen
+-- inside. What a command or a search returned may be used without naming any of it, so it is never a row.
 with results as materialized ( -- in rowid order, because tool_results has long rows
     select
         tool_results.tool_result_id,
@@ -10,7 +11,6 @@ with results as materialized ( -- in rowid order, because tool_results has long 
     from tool_results
     where tool_results.byte_length >= 10000
         and tool_results.outcome = 'ok'
-        and tool_results.agent_id is null -- that of an agent is a report to read
 ),
 
 large as materialized (
@@ -43,7 +43,7 @@ large as materialized (
     join tool_uses on tool_uses.tool_use_id = results.tool_use_id and tool_uses.tool_result_id = results.tool_result_id
     join messages on messages.message_id = tool_uses.message_id
     join messages as answers on answers.message_id = results.message_id
-    where tool_uses.name not in ('Task', 'Agent', 'TaskOutput', 'AgentOutputTool')
+    where tool_uses.name in ('Read', 'WebFetch')
         and messages.session_id is not null
 ),
 
@@ -69,7 +69,7 @@ texts as (
         carried.*,
         replace(replace(replace(replace(replace(replace(replace(replace(replace(
             json_quote(tool_results.content),
-            '\\', ' '), '\"', ' '), '\n', ' '), '\t', ' '), '\r', ' '), '.', ' '), ',', ' '), ':', ' '), ';', ' ') as content
+            '\\', ' '), '\"', ' '), '\n', ' '), '\t', ' '), '\r', ' '), ',', ' '), ':', ' '), ';', ' '), '/', ' ') as content
     from carried
     join tool_results on tool_results.tool_result_id = carried.tool_result_id
     where carried.later_response_count >= 5
@@ -80,17 +80,26 @@ plain_texts as (
         texts.*,
         replace(replace(replace(replace(replace(replace(replace(replace(replace(
             texts.content,
-            '/', ' '), '(', ' '), ')', ' '), '{', ' '), '}', ' '), '[', ' '), ']', ' '), '<', ' '), '>', ' ') as plain_content
+            '(', ' '), ')', ' '), '{', ' '), '}', ' '), '[', ' '), ']', ' '), '<', ' '), '>', ' '), '=', ' ') as plain_content
     from texts
 ),
 
-listed as (
+blank_texts as (
     select
         plain_texts.*,
-        '[' || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(
+        replace(replace(replace(replace(replace(replace(replace(
             plain_content,
-            '=', ' '), '-', ' '), '+', ' '), '*', ' '), '|', ' '), '''', ' '), '`', ' '), '    ', ' '), '  ', ' '), ' ', '","') || ']' as words
+            '+', ' '), '*', ' '), '|', ' '), '''', ' '), '`', ' '), '    ', ' '), '  ', ' ') as blank_content
     from plain_texts
+),
+
+-- Each word as a whole, such as that of a file, and its parts around dots and hyphens.
+listed as (
+    select
+        blank_texts.*,
+        '[' || replace(blank_content, ' ', '","') || ',' || replace(replace(replace(blank_content, '.', ' '), '-', ' '), ' ', '","') || ']'
+            as words
+    from blank_texts
 )
 
 select
@@ -127,7 +136,7 @@ where not exists (
         ) as later
         cross join json_each(listed.words) as words
         where length(words.value) >= 8
-            and (words.value glob '*[a-z][A-Z]*' or words.value glob '*[a-zA-Z0-9]_[a-zA-Z0-9]*')
+            and (words.value glob '*[a-z][A-Z]*' or words.value glob '*[a-zA-Z][-._][a-zA-Z]*')
             and instr(later.text, words.value) > 0
     )
     -- With few names, it says nothing that none occurs.
@@ -135,5 +144,5 @@ where not exists (
         select count(distinct words.value)
         from json_each(listed.words) as words
         where length(words.value) >= 8
-            and (words.value glob '*[a-z][A-Z]*' or words.value glob '*[a-zA-Z0-9]_[a-zA-Z0-9]*')
+            and (words.value glob '*[a-z][A-Z]*' or words.value glob '*[a-zA-Z][-._][a-zA-Z]*')
     ) >= 20;
