@@ -473,6 +473,9 @@ fn advice_fits_the_terminal_and_takes_a_period_and_a_project() {
             .count(),
         1
     );
+    let cut = sandbox.run(&["advise", "--limit", "2"]);
+    assert!(sandbox::text(&cut.stderr).contains("only the first 2 findings are shown"));
+    assert!(!sandbox::text(&sandbox.run(&["advise"]).stderr).contains("only"));
     assert_eq!(
         session(&[user("u", "hello", json!({}))]).ok(&["advise"]),
         nothing

@@ -1,7 +1,7 @@
 //! `cc-etl advise`: prints what could be saved. The findings, their order and their words are those of the question `advice`.
 
 use super::query::ask_with;
-use super::{database_path, page, print};
+use super::{database_path, page, print, warn};
 use crate::cli::{Global, QuestionArguments};
 use crate::column::Kind;
 use crate::database;
@@ -10,7 +10,7 @@ use crate::format::{Format, QueryRows, text};
 use crate::query::{self, Cancelled};
 use crate::question;
 use crate::table::wrap;
-use crate::terminal::{Emphasis, sanitize, shown_width};
+use crate::terminal::{Emphasis, counted, sanitize, shown_width};
 use crate::time_zone::TimeZone;
 use rusqlite::types::Value;
 use std::time::Duration;
@@ -24,7 +24,6 @@ const FINDINGS: usize = 10;
 const EXAMPLE_LINES: usize = 3;
 
 pub fn run(global: &Global, arguments: &QuestionArguments) -> Result<()> {
-    let limit = arguments.limit.unwrap_or(FINDINGS);
     let parameters = [
         ("since", arguments.since.as_deref()),
         ("until", arguments.until.as_deref()),
@@ -32,20 +31,23 @@ pub fn run(global: &Global, arguments: &QuestionArguments) -> Result<()> {
     ];
     let output = &arguments.output;
     if output.format() != Format::Table {
-        return ask_with(global, "advice", &parameters, Some(limit), output);
+        return ask_with(global, "advice", &parameters, arguments.limit, output);
     }
     let path = database_path(global)?;
     let zone = TimeZone::read(&database::open_read_only(&path)?)?;
     let question = question::advice();
-    let limit = limit.to_string();
+    let limit = arguments.limit.unwrap_or(FINDINGS);
+    // One more, to know whether there is one.
+    let read = limit.saturating_add(1).to_string();
     let given: Vec<(String, String)> = parameters
         .into_iter()
-        .chain([("limit", Some(limit.as_str()))])
+        .chain([("limit", Some(read.as_str()))])
         .filter_map(|(name, value)| Some((name.to_string(), value?.to_string())))
         .collect();
     let given = question.interpret(&given, &zone)?;
     let never = Cancelled::default();
-    let (rows, _) = query::run_with_timeout(TIMEOUT, &path, &question.sql, &given, None, &never)?;
+    let (rows, has_more) =
+        query::run_with_timeout(TIMEOUT, &path, &question.sql, &given, Some(limit), &never)?;
     if rows.rows.is_empty() {
         return match global.quiet {
             true => Ok(()),
@@ -57,7 +59,14 @@ pub fn run(global: &Global, arguments: &QuestionArguments) -> Result<()> {
         width: output.table_width().unwrap_or(usize::MAX),
         rows: &rows,
     };
-    page(global, &page_of.text())
+    page(global, &page_of.text())?;
+    if has_more {
+        let shown = counted(limit as i64, "finding");
+        warn(&format!(
+            "only the first {shown} are shown; --limit N shows more"
+        ));
+    }
+    Ok(())
 }
 
 struct Page<'r> {
