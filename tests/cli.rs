@@ -1054,8 +1054,13 @@ fn the_server_is_installed_in_each_scope_and_removed_again() {
         assert_eq!(server["type"], "stdio");
         let database = sandbox.database().display().to_string();
         assert_eq!(server["args"], serde_json::json!(["mcp", "--db", database]));
-        // What is written is what serves.
-        let mut serve = std::process::Command::new(server["command"].as_str().unwrap());
+        // What is written is what serves. The file of a project goes to other machines.
+        let program = match scope {
+            "project" => env!("CARGO_BIN_EXE_cc-etl"),
+            _ => server["command"].as_str().unwrap(),
+        };
+        assert_eq!(server["command"] == "cc-etl", scope == "project");
+        let mut serve = std::process::Command::new(program);
         serve
             .args(["mcp", "--db", &database])
             .stdin(std::process::Stdio::null());

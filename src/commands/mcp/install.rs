@@ -17,7 +17,7 @@ const NAME: &str = "history";
 
 pub fn install(global: &Global, edit: &McpEdit) -> Result<()> {
     let place = Place::of(edit.scope)?;
-    let ours = command_of(global)?;
+    let ours = command_of(global, edit.scope)?;
     let Some(claude) = claude() else {
         return place.edit(global, edit, |text, keys| match text {
             None => Ok(Some(servers::new(keys, NAME, &ours))),
@@ -72,7 +72,7 @@ pub fn status() -> Result<()> {
 }
 
 /// The program, the command and the database, for Claude Code to run without a shell.
-fn command_of(global: &Global) -> Result<Vec<String>> {
+fn command_of(global: &Global, scope: McpScope) -> Result<Vec<String>> {
     let text = |path: &Path| match path.to_str() {
         Some(text) => Ok(text.to_string()),
         None => Err(Error::Usage(format!(
@@ -80,7 +80,12 @@ fn command_of(global: &Global) -> Result<Vec<String>> {
             path.display()
         ))),
     };
-    let mut command = vec![text(&installed_program()?)?, "mcp".to_string()];
+    let program = match scope {
+        // It is elsewhere on other machines.
+        McpScope::Project => "cc-etl".to_string(),
+        McpScope::User | McpScope::Local => text(&installed_program()?)?,
+    };
+    let mut command = vec![program, "mcp".to_string()];
     if global.demo {
         command.push("--demo".to_string());
     }
