@@ -1223,11 +1223,11 @@ create table bi_sessions (
 create index bi_sessions_by_start on bi_sessions (started_at);
 
 -------------------------------------------------------------------------------------------------------------------
--- Partial sums for the BI tables
+-- Partial results for the BI tables
 -------------------------------------------------------------------------------------------------------------------
 
--- Used only by sync, which sums only the changed parts of a session again, however long the session is. A part is 256
--- consecutive integer keys, so these tables differ between databases.
+-- Sync computes only the changed parts of a session again, however long the session is. A part is 256 consecutive integer keys, so
+-- these tables differ between databases.
 
 create table _response_parts (
     -- One row per part, session, day and model, without a session also per machine: tokens and cost, summed into
@@ -1286,15 +1286,22 @@ create table _file_change_parts (
 ) strict;
 create index file_change_parts_by_session on _file_change_parts (session_id);
 
+create table _correction_reasons (
+    -- One row per message of a session with a prompt that is not trivial: why its words make it a correction. It depends only on the
+    -- text and the phrases; a prompt without a row is judged by the view _judged_prompts, which reads this table.
+    message_id integer primary key references messages (message_id) deferrable initially deferred,
+    correction_reason text -- NULL if they do not
+) strict;
+
 -------------------------------------------------------------------------------------------------------------------
 -- Search
 -------------------------------------------------------------------------------------------------------------------
 
 create table settings (
     -- One row per setting of the whole database.
-    setting text not null primary key, -- index_tool_output, time_zone, refreshed_with, derived_with
+    setting text not null primary key, -- index_tool_output, time_zone, refreshed_with, derived_with, judged_with
     value text not null -- time_zone: a name of the tz database; refreshed_with: hash of the built-in prices and
-    -- words; derived_with: hash of prices, words, scripts and views
+    -- words; derived_with: hash of prices, words, scripts and views; judged_with: the phrases that corrections were found by
 ) strict;
 
 create table _other_texts (

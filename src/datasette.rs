@@ -133,6 +133,7 @@ const PAGES: &[Page] = &[
     page("_response_parts", "model", None, &[]),
     page("_tool_parts", "tool_name", None, &[]),
     page("_file_change_parts", "file_path", None, &[]),
+    page("_correction_reasons", "correction_reason", None, &[]),
     page("_other_texts", "text", None, &[]),
     page("agent_tree", "", Some("started_at"), &[]),
     page("conversation", "", Some("sent_at"), &[]),

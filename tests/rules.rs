@@ -1268,6 +1268,30 @@ fn a_correction_names_the_rule_and_the_phrase() {
             "NULL"
         ]
     );
+    // The reasons are stored, and are the same without that.
+    let stored = "select correction_reason from _correction_reasons join messages using (message_id) order by sent_at";
+    assert_eq!(
+        sandbox.query(stored),
+        [
+            "opens with: but",
+            "states: fails",
+            "states: however, only, should, without",
+            "NULL"
+        ]
+    );
+    let connection = rusqlite::Connection::open(sandbox.database()).unwrap();
+    let judged = "select count(*) from feedback where correction_reason is not null";
+    connection
+        .execute_batch("delete from _correction_reasons")
+        .unwrap();
+    assert_eq!(sandbox.query(judged), ["3"]);
+    // What is new is judged by the next sync.
+    sandbox.write(
+        "projects/-w/later.jsonl",
+        user("u5", "no, use the other cup", at("10:05:00")).to_string(),
+    );
+    sandbox.sync();
+    assert_eq!(sandbox.query(stored), ["opens with: no"]);
     // A phrase that the person disabled is not used.
     rusqlite::Connection::open(sandbox.database())
         .unwrap()
@@ -1277,7 +1301,12 @@ fn a_correction_names_the_rule_and_the_phrase() {
         .unwrap();
     assert_eq!(
         sandbox.query("select count(*) from feedback where kind = 'correction'"),
-        ["1"]
+        ["2"]
+    );
+    sandbox.sync();
+    assert_eq!(
+        sandbox.query("select count(*), count(correction_reason) from _correction_reasons"),
+        ["5|2"]
     );
 }
 

@@ -1,6 +1,8 @@
 create view _judged_prompts as
 -- One row per text that the person typed, with the response before it, whether the text carries no information, and why it is a
--- correction: it opens with a phrase of `correction_phrases`, or states a problem near its beginning or its end.
+-- correction if it follows a response: it opens with a phrase of `correction_phrases`, or states a problem near its beginning or its
+-- end. To look for phrases takes much longer than the rest, so sync stores the reasons in `_correction_reasons`, which count as long
+-- as the phrases are those that it used.
 with said as (
     select
         prompts.*,
@@ -68,7 +70,7 @@ judged as (
 -- possible.
 select
     judged.*,
-    case when judged.kind = 'human' and judged.previous_message_id is not null and not judged.is_trivial then (
+    case when judged.kind <> 'human' or judged.is_trivial then null when stored.message_id is not null then stored.correction_reason else (
         with recursive heads as materialized (
             select judged.beginning as words
         ),
@@ -191,4 +193,7 @@ select
         from opened
         cross join stated
     ) end as correction_reason
-from judged;
+from judged
+left join _correction_reasons as stored
+    on stored.message_id = judged.message_id
+    and (select settings.value from settings where settings.setting = 'judged_with') = (select _used_phrases.phrases from _used_phrases);

@@ -35,7 +35,7 @@ signals as (
         said.previous_message_id as about_message_id,
         case said.kind when 'answer' then said.tool_use_id end as tool_use_id,
         said.text, said.question, said.git_branch, said.said_at,
-        said.is_trivial, said.correction_reason
+        said.is_trivial, iif(said.previous_message_id is null, null, said.correction_reason) as correction_reason
     from _judged_prompts as said
     union all
     select

@@ -24,6 +24,7 @@ const NOT_CONTENT: &[(&str, &[&str])] = &[
     ("_response_parts", &["*"]),
     ("_tool_parts", &["*"]),
     ("_file_change_parts", &["*"]),
+    ("_correction_reasons", &["*"]),
     // Compressed bytes depend on the version of zstd; the hash of the uncompressed bytes is content.
     ("archive_chunks", &["content"]),
     ("sources", &["machine_id", "machine", "root_path"]),
