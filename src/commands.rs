@@ -1,6 +1,7 @@
 //! One file per command, each with `run(global, arguments)`.
 
 pub mod advise;
+mod automatic;
 pub mod backup;
 pub mod budget;
 pub mod check;

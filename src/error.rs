@@ -2,7 +2,7 @@
 
 use crate::failures::Failure;
 use crate::sqlite_bulk;
-use crate::terminal::byte_size;
+use crate::terminal::{byte_size, counted};
 use rusqlite::ErrorCode;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -166,10 +166,16 @@ impl fmt::Display for Error {
             ),
             Error::Unreadable(count) => write!(
                 f,
-                "{count} files or folders could not be read; everything else was imported"
+                "{} could not be read; everything else was imported",
+                if *count == 1 {
+                    "1 file or folder".to_string()
+                } else {
+                    format!("{count} files or folders")
+                }
             ),
             Error::Unwritten(count) => {
-                write!(f, "{count} files could not be written; everything else was")
+                let files = counted(count.cast_signed(), "file");
+                write!(f, "{files} could not be written; everything else was")
             }
             Error::Underived(count) => write!(
                 f,

@@ -817,8 +817,8 @@ fn detached_syncs_hold_nothing_and_one_waits_for_all() {
     };
     detach(0);
     wait_until("a sync waits", || {
-        let place = fs::File::open(sandbox.path("test.db.next"));
-        place.is_ok_and(|place| place.try_lock_shared().is_err())
+        let mut places = files_beside(&sandbox, "test.db.next-").into_iter();
+        places.any(|place| fs::File::open(place).unwrap().try_lock_shared().is_err())
     });
     (1..20).for_each(detach);
     wait_until("the others have ended", || {
@@ -852,6 +852,42 @@ fn detached_syncs_hold_nothing_and_one_waits_for_all() {
     assert_eq!(lines, ["started", "done"]);
 }
 
+/// The files of the sandbox whose name begins like this.
+#[cfg(target_os = "linux")]
+fn files_beside(sandbox: &Sandbox, prefix: &str) -> Vec<std::path::PathBuf> {
+    let folder = sandbox.database().parent().unwrap().to_path_buf();
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let files = files.filter(|file| file.file_name().to_str().unwrap().starts_with(prefix));
+    files.map(|file| file.path()).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_waiting_sync_of_another_home_does_not_wait_for_all() {
+    let sandbox = two_sessions();
+    sandbox.sync();
+    let other = sandbox.path("other");
+    fs::create_dir_all(other.join("projects/-o")).unwrap();
+    fs::write(
+        other.join("projects/-o/o.jsonl"),
+        message("of_other", OTHER, "hello"),
+    )
+    .unwrap();
+    sandbox.write(&main_file(), message("of_first", SESSION, "hello"));
+    let lock = fs::File::open(sandbox.path("test.db.lock")).unwrap();
+    lock.lock().unwrap();
+    for home in [&sandbox.home(), &other, &sandbox.home(), &other] {
+        sandbox.ok(&["sync", "--detach", "--source", home.to_str().unwrap()]);
+    }
+    wait_until("two wait", || {
+        processes_of(&sandbox).len() == 2 && files_beside(&sandbox, "test.db.next-").len() == 2
+    });
+    drop(lock);
+    wait_until("no process is left", || processes_of(&sandbox).is_empty());
+    let count = "select count(*) from messages where uuid in ('of_first', 'of_other')";
+    assert_eq!(sandbox.count(count), 2);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn doctor_reports_a_background_sync_that_failed() {
@@ -866,25 +902,31 @@ fn doctor_reports_a_background_sync_that_failed() {
         });
     };
     let doctor = || text(&sandbox.run(&["doctor"]).stdout);
+    let is_risk = || doctor().contains("RISK    the background sync");
     detach();
     last("done");
-    assert!(!doctor().contains("background sync"), "{}", doctor());
+    assert!(!is_risk(), "{}", doctor());
+    for command in ["doctor", "status"] {
+        let said = text(&sandbox.run(&[command]).stdout);
+        assert!(said.contains("; the last background sync ended "), "{said}");
+    }
     let content = fs::read(sandbox.database()).unwrap();
     fs::write(sandbox.database(), "not a database").unwrap();
     detach();
     last("failed: ");
     let findings = doctor();
-    assert!(findings.contains("background sync of 20"), "{findings}");
+    assert!(is_risk(), "{findings}");
+    assert_eq!(findings.matches("background sync").count(), 1, "{findings}");
     assert!(findings.contains("is not a cc-etl database"), "{findings}");
     fs::write(sandbox.database(), content).unwrap();
     sandbox.sync();
-    assert!(!doctor().contains("background sync"), "{}", doctor());
+    assert!(!is_risk(), "{}", doctor());
     // It was killed.
     fs::write(&log, "9999-11-03T10:00:00.000Z started\n").unwrap();
     assert!(doctor().contains("did not finish"), "{}", doctor());
     detach();
     last("done");
-    assert!(!doctor().contains("background sync"), "{}", doctor());
+    assert!(!is_risk(), "{}", doctor());
     // The log is bounded, and keeps its end.
     fs::write(&log, "2026-11-03T10:00:00.000Z started\n".repeat(2000)).unwrap();
     detach();
@@ -990,9 +1032,20 @@ fn a_settings_file_that_is_a_link_is_written_through() {
     assert_eq!(fs::read_to_string(&target).unwrap(), "{}");
     assert_eq!(fs::read_dir(&dotfiles).unwrap().count(), 1);
     fs::set_permissions(&target, fs::Permissions::from_mode(0o440)).unwrap();
+    let backup = home.join("settings.json.cc-etl-backup");
+    fs::remove_file(&backup).unwrap();
     let refused = run("install");
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("read-only"));
+    assert!(!backup.exists());
+    // A pipe without a writer, and text in another encoding.
+    fs::remove_file(&link).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&link).status();
+    assert!(made.unwrap().success());
+    assert!(text(&run("install").stderr).contains("it is not a file"));
+    fs::remove_file(&link).unwrap();
+    fs::write(&link, b"{\"a\": \"\xe9\"}").unwrap();
+    assert!(text(&run("status").stderr).contains("it is not UTF-8"));
 }
 
 /// The server for Claude Code, without a program `claude` on PATH.
@@ -1270,7 +1323,7 @@ fn every_scheduler_runs_the_sync_and_gives_back_what_was_there() {
     run(&["remove"]);
     assert_eq!(fs::read_to_string(sandbox.path("crontab")).unwrap(), before);
     assert!(!sandbox.path("task.xml").exists());
-    assert_eq!(run(&["status"]), "not installed\n");
+    assert!(run(&["status"]).starts_with("not installed\nthe last background sync ended "));
     assert_eq!(run(&["remove"]), "not installed\n");
     let calls = fs::read_to_string(sandbox.path("calls")).unwrap();
     for call in [
@@ -1282,6 +1335,13 @@ fn every_scheduler_runs_the_sync_and_gives_back_what_was_there() {
     ] {
         assert!(calls.contains(call), "{call} is not in\n{calls}");
     }
+    // Without the program of the scheduler, nothing is left behind.
+    let failed = sandbox
+        .command(&["service", "install", "--using", "launchd"])
+        .env("PATH", sandbox.path("nowhere"))
+        .output();
+    assert_eq!(failed.unwrap().status.code(), Some(74));
+    assert_eq!(files("Library/LaunchAgents"), 0);
     // The name of somebody else's file.
     let plist = sandbox.path("nobody/Library/LaunchAgents/cc-etl-sync.plist");
     fs::write(&plist, "<plist/>").unwrap();

@@ -276,6 +276,7 @@ fn any_input_gives_a_status_line() {
         (b"[1, 2]", "$0.00 today"),
         (br#"{"model": 5, "cost": "x", "context_window": [], "rate_limits": {"five_hour": 7}}"#, "$0.00 today"),
         (br#"{"model": {"display_name": "A\n\u001b[31mB"}}"#, "A \\u{1b}[31mB | $0.00 today"),
+        (br#"{"model": {"display_name": " ", "id": "claude-x"}}"#, "claude-x | $0.00 today"),
         (br#"{"model": {"id": "claude-x"}, "cost": {"total_cost_usd": null}}"#, "claude-x | $0.00 today"),
         (
             br#"{"context_window": {"context_window_size": 200, "current_usage": {"input_tokens": 20, "cache_read_input_tokens": 30}}}"#,

@@ -1,7 +1,8 @@
 //! `cc-etl doctor`: diagnoses risks, and prints a command that fixes each.
 
-use super::sync::{background, watch};
-use super::{database_path, hook, print, service, status, wrap_lines};
+use super::automatic::Automatic;
+use super::sync::background::{self, LastRun};
+use super::{database_path, print, status, wrap_lines};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
@@ -21,7 +22,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
     let path = database_path(global)?;
     let mut findings = examine(&path)?;
-    inspect_starts(&path, &mut findings);
+    let mut automatic = Automatic::of(&path);
+    // A failure was reported as a risk.
+    let _ = automatic.last_run.take_if(|run| run.is_failure());
+    findings.note(&automatic.sentence());
     match arguments.json {
         true => print(&sanitize_json(&findings.json().to_string()))?,
         false => findings.print(Emphasis::new(global.color))?,
@@ -65,7 +69,12 @@ fn examine(path: &Path) -> Result<Findings> {
     if let Some(connection) = &connection {
         inspect_content(connection, path, &mut findings)?;
     }
-    inspect_files(path, &mut findings);
+    if let Some(run) = background::last_run(path).filter(LastRun::is_failure) {
+        findings.risk(&run.sentence(), "cc-etl sync");
+    }
+    if path.exists() {
+        inspect_files(path, &mut findings);
+    }
     findings.note(&format!("SQLite {}", rusqlite::version()));
     Ok(findings)
 }
@@ -367,9 +376,6 @@ fn inspect_content(connection: &Connection, path: &Path, findings: &mut Findings
 const NORMAL_WAL_BYTES: u64 = 64 << 20;
 
 fn inspect_files(path: &Path, findings: &mut Findings) {
-    if let Some(failure) = background::last_failure(path) {
-        findings.risk(&failure, "cc-etl sync");
-    }
     let wal = status::file_bytes(&database::with_suffix(path, "-wal"));
     match wal {
         0..=NORMAL_WAL_BYTES => findings.note(&format!("the write-ahead log has {}", byte_size(wal))),
@@ -399,23 +405,6 @@ fn inspect_files(path: &Path, findings: &mut Findings) {
             ),
         }
     }
-}
-
-/// What starts a sync of this database.
-fn inspect_starts(path: &Path, findings: &mut Findings) {
-    let hooks = hook::homes_of(path).into_iter();
-    let hooks = hooks.map(|home| format!("hooks in {}", home.display()));
-    let services = service::schedulers_of(path).into_iter();
-    let watch = watch::is_running(path).then(|| "cc-etl sync --watch".to_string());
-    let starts: Vec<String> = watch
-        .into_iter()
-        .chain(hooks)
-        .chain(services.map(|name| format!("a {name}")))
-        .collect();
-    findings.note(&match starts.is_empty() {
-        true => "nothing starts a sync by itself; cc-etl hook install or cc-etl service install changes that".to_string(),
-        false => format!("a sync is started by {}", starts.join(", ")),
-    });
 }
 
 #[cfg(test)]

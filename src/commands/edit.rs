@@ -26,6 +26,7 @@ pub fn edit_file(file: &Path, is_dry_run: bool, edit: &Edit) -> Result<String, P
     if is_dry_run {
         return Ok(difference(file, before.as_deref(), after.as_deref()));
     }
+    expect_writable(file).map_err(failed)?;
     let backup = match &before {
         None => None,
         Some(_) => Some(back_up(file).map_err(failed)?),
@@ -64,11 +65,15 @@ fn difference(file: &Path, before: Option<&str>, after: Option<&str>) -> String 
 
 /// The text of a file; none if there is no file.
 pub fn read(file: &Path) -> io::Result<Option<String>> {
-    match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    match fs::metadata(file) {
+        // A pipe may have no writer.
+        Ok(data) if !data.is_file() => return Err(io::Error::other("it is not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        _ => {}
     }
+    let text = String::from_utf8(fs::read(file)?);
+    text.map(Some)
+        .map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 fn back_up(file: &Path) -> io::Result<PathBuf> {
@@ -94,19 +99,22 @@ fn target_of(file: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
+/// A file that can be replaced may still be one that its owner wants to keep as it is.
+fn expect_writable(file: &Path) -> io::Result<()> {
+    match fs::metadata(file) {
+        Ok(data) if data.permissions().readonly() => Err(io::Error::other("it is read-only")),
+        _ => Ok(()),
+    }
+}
+
 /// Replaces a file in one step: a reader finds the old text or the new one.
 pub fn write(file: &Path, text: &str) -> io::Result<()> {
     let target = target_of(file)?;
-    let permissions = match fs::metadata(&target) {
-        Ok(data) if data.permissions().readonly() => {
-            return Err(io::Error::other("it is read-only"));
-        }
-        Ok(data) => Some(data.permissions()),
-        Err(_) => None,
-    };
+    let permissions = fs::metadata(&target).map(|data| data.permissions());
+    expect_writable(&target)?;
     let mut new = tempfile::NamedTempFile::new_in(folder_of(&target))?;
     new.write_all(text.as_bytes())?;
-    if let Some(permissions) = permissions {
+    if let Ok(permissions) = permissions {
         new.as_file().set_permissions(permissions)?;
     }
     new.as_file().sync_all()?;

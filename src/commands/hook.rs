@@ -8,7 +8,7 @@ use crate::discover;
 use crate::error::{Error, Result};
 use crate::service::shell_word;
 use crate::settings::{self, EVENTS};
-use crate::terminal::sanitize;
+use crate::terminal::{counted, sanitize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,10 @@ pub fn run(global: &Global, command: &HookCommand) -> Result<()> {
         HookCommand::Install(arguments) => {
             let sync = command_of(global, "sync --detach --quiet")?;
             let statusline = command_of(global, "statusline")?;
+            if !is_ours(&sync) || !is_our_line(&statusline) {
+                let message = "the name of this program must begin with cc-etl, so that hook remove finds its hooks";
+                return Err(Error::Usage(message.to_string()));
+            }
             edit_all(global, &arguments.edit, |text| {
                 let text = match text {
                     None => settings::new(&sync),
@@ -97,7 +101,8 @@ fn is_our_line(command: &str) -> bool {
     let path = program.trim_matches('\'');
     let is_quoted = path.len() + 2 == program.len();
     let is_alone = is_quoted || !path.contains(char::is_whitespace);
-    let is_ours = path.trim_end_matches(".exe").ends_with("cc-etl");
+    let name = path.rsplit(['/', '\\']).next();
+    let is_ours = name.is_some_and(|name| name.starts_with("cc-etl"));
     is_alone && is_ours && (options.is_empty() || options.starts_with(" --db "))
 }
 
@@ -131,7 +136,12 @@ fn quoted(path: &Path) -> Result<String> {
 fn settings_files(arguments: &HookArguments) -> Result<Vec<PathBuf>> {
     let mut homes = arguments.config_dir.clone();
     if homes.is_empty() {
-        homes = discover::default_homes()?;
+        homes = discover::default_homes().map_err(|error| {
+            let error = error.to_string();
+            let what = error.lines().next().unwrap_or_default();
+            let how = "name a Claude home with --config-dir DIR or CLAUDE_CONFIG_DIR";
+            Error::NoSource(format!("{what}\n{how}"))
+        })?;
         homes.retain(|home| discover::product(home) == "claude-code");
     }
     for home in &homes {
@@ -178,12 +188,15 @@ fn status(global: &Global, arguments: &HookArguments) -> Result<()> {
             }
         }
     }
-    if let Some(failure) = background::last_failure(&database_path(global)?) {
-        print(&sanitize(&failure))?;
+    if let Some(run) = background::last_run(&database_path(global)?) {
+        print(&sanitize(&run.sentence()))?;
     }
     match problems {
         0 => Ok(()),
-        problems => Err(Error::Unreadable(problems)),
+        problems => Err(Error::CheckFailed(format!(
+            "{} could not be read",
+            counted(problems, "file")
+        ))),
     }
 }
 

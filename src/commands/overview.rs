@@ -1,5 +1,6 @@
 //! `cc-etl` without a command: imports what is new, then shows the last days and what needs attention.
 
+use super::automatic::Automatic;
 use super::{budget, database_path, doctor, page, print, status, sync, warn};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{self, statements as sql};
@@ -70,6 +71,8 @@ struct Overview {
     sessions: QueryRows,
     /// What needs attention, and what to do about it.
     attention: Vec<(String, String)>,
+    /// What starts a sync by itself; none for the demo.
+    automatic: Option<Automatic>,
 }
 
 impl Overview {
@@ -144,6 +147,7 @@ impl Overview {
             budgets,
             sessions,
             attention,
+            automatic: (!global.demo).then(|| Automatic::of(path)),
         })
     }
 
@@ -187,6 +191,10 @@ impl Overview {
             }
             parts.push(lines.join("\n"));
         }
+        if let Some(automatic) = &self.automatic {
+            let sentence = automatic.sentence();
+            parts.push(emphasis.faint(&sanitize(&format!("Automatic: {sentence}"))));
+        }
         let demo = if global.demo { "--demo " } else { "" };
         parts.push(emphasis.faint(&format!(
             "More: cc-etl {demo}daily | query | search WORDS | show --last | report --out FILE"
@@ -208,6 +216,7 @@ impl Overview {
             "budgets": rows(&self.budgets),
             "sessions": rows(&self.sessions),
             "attention": attention.collect::<Vec<_>>(),
+            "automatic": self.automatic.as_ref().map(Automatic::json),
         })
     }
 }

@@ -56,7 +56,14 @@ fn install(global: &Global, arguments: &ServiceInstall) -> Result<()> {
     if arguments.dry_run {
         return Ok(());
     }
-    start(scheduler, &texts)?;
+    let is_new = installed(scheduler)?.is_empty();
+    if let Err(error) = start(scheduler, &texts) {
+        if is_new {
+            // What is written is of no use, and this fails for the same reason.
+            let _ = stop(scheduler);
+        }
+        return Err(error);
+    }
     for other in Scheduler::ALL {
         if other != scheduler && !installed(other)?.is_empty() {
             stop(other)?;
@@ -125,8 +132,8 @@ fn status(global: &Global) -> Result<()> {
     if !is_any {
         print("not installed")?;
     }
-    match background::last_failure(&database_path(global)?) {
-        Some(failure) => print(&sanitize(&failure)),
+    match background::last_run(&database_path(global)?) {
+        Some(run) => print(&sanitize(&run.sentence())),
         None => Ok(()),
     }
 }

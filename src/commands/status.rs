@@ -1,5 +1,6 @@
 //! `cc-etl status`: summarizes the database and what is not imported yet.
 
+use super::automatic::Automatic;
 use super::{database_path, print};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
@@ -67,7 +68,8 @@ pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
                 counted(files, "file")
             ),
         },
-    )
+    )?;
+    row("automatic", Automatic::of(&path).sentence())
 }
 
 pub struct Status {
@@ -116,6 +118,7 @@ impl Status {
             "homes_on_this_machine_count": new.homes,
             "new_file_count": new.files,
             "new_bytes": new.bytes,
+            "automatic": Automatic::of(path).json(),
         })
     }
 }

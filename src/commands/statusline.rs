@@ -78,7 +78,9 @@ fn open(path: &Path) -> Result<Connection> {
 fn of_session(input: &Json) -> Vec<String> {
     let mut parts = Vec::new();
     let model = &input["model"];
-    let model = model["display_name"].as_str().or(model["id"].as_str());
+    let names = [&model["display_name"], &model["id"]].into_iter();
+    let mut names = names.filter_map(Json::as_str).map(str::trim);
+    let model = names.find(|name| !name.is_empty());
     parts.extend(model.map(|model| sanitize(&model.replace('\n', " ")).into_owned()));
     let cost = input["cost"]["total_cost_usd"].as_f64();
     parts.extend(cost.map(|cost| format!("${} session", money(cost))));

@@ -40,7 +40,9 @@ pub fn run(global: &Global, arguments: &SyncArguments) -> Result<()> {
     }
     match (arguments.detach, arguments.in_background) {
         (true, _) => background::start(global, arguments),
-        (false, true) => background::run(global, |place| run_here(global, arguments, Some(place))),
+        (false, true) => background::run(global, arguments, |place| {
+            run_here(global, arguments, Some(place))
+        }),
         (false, false) => run_here(global, arguments, None),
     }
 }

@@ -3,12 +3,14 @@
 //! Claude Code waits for a hook until its standard output is closed, and ends it after a time limit. So the program starts
 //! itself again, without any of its open files and in a process group of its own, and returns.
 //!
-//! **One waits for all.** A sync that has not begun yet will read everything that is written now. Of the syncs that wait for
-//! the lock of the database, the first holds `<database>.next` until it has the lock; the others end.
+//! **One waits for all.** A sync that has not begun yet will read everything that is written now. Of the syncs of the same homes
+//! that wait for the lock of the database, the first holds `<database>.next-<hash of the homes>` until it has the lock; the
+//! others end. A sync of one transcript waits by itself.
 //!
 //! **The log.** Nobody sees the messages of a background sync. `<database>.log` has its begin, its end and its error, and
 //! `cc-etl doctor` reports a failure of the last one.
 
+use super::homes::roots;
 use crate::cli::{Global, SyncArguments};
 use crate::commands::{database_path, print};
 use crate::database::{
@@ -21,6 +23,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Starts the sync and returns.
 pub fn start(global: &Global, arguments: &SyncArguments) -> Result<()> {
@@ -89,9 +92,14 @@ fn detach(command: &mut Command) {
 }
 
 /// Runs a sync in the background, unless another one waits already. Logs how it ends.
-pub fn run(global: &Global, sync: impl FnOnce(Place) -> Result<()>) -> Result<()> {
+pub fn run(
+    global: &Global,
+    arguments: &SyncArguments,
+    sync: impl FnOnce(Place) -> Result<()>,
+) -> Result<()> {
     let path = database_path(global)?;
-    let result = match Place::take(&path) {
+    let what = what(global, arguments);
+    let result = match what.and_then(|what| Place::take(&path, what.as_deref())) {
         Ok(None) => return Ok(()),
         Ok(Some(place)) => sync(place),
         Err(error) => Err(error),
@@ -104,32 +112,79 @@ pub fn run(global: &Global, sync: impl FnOnce(Place) -> Result<()>) -> Result<()
     result
 }
 
+/// A name for what is to be synced; none if it is only a transcript.
+fn what(global: &Global, arguments: &SyncArguments) -> Result<Option<String>> {
+    let mut hasher = blake3::Hasher::new();
+    for root in roots(global, arguments)? {
+        let root = absolute(&root)?;
+        hasher.update(root.as_os_str().as_encoded_bytes());
+        hasher.update(b"\0");
+    }
+    let SyncArguments {
+        machine,
+        index_tool_output,
+        strict,
+        ..
+    } = arguments;
+    hasher.update(format!("{machine:?} {index_tool_output} {strict}").as_bytes());
+    let hash = hasher.finalize().to_hex();
+    Ok(arguments.file.is_none().then(|| hash[..8].to_string()))
+}
+
 /// The place of the one sync that waits for the lock.
 pub struct Place {
-    file: File,
+    /// None if any number may wait.
+    file: Option<File>,
 }
 
 impl Place {
     /// Takes the place; none if another sync has it.
-    fn take(database: &Path) -> Result<Option<Place>> {
-        let path = with_suffix(database, ".next");
+    fn take(database: &Path, what: Option<&str>) -> Result<Option<Place>> {
+        let Some(what) = what else {
+            return Ok(Some(Place { file: None }));
+        };
+        let path = with_suffix(database, &format!(".next-{what}"));
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true);
         let file = open(&path, &mut options).map_err(Error::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Place { file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(Error::Io(path, error)),
-        }
+        let is_first = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(error)) => return Err(Error::Io(path, error)),
+        };
+        // The one that waits sees that another one came.
+        file.set_modified(SystemTime::now())
+            .map_err(Error::io(&path))?;
+        Ok(is_first.then_some(Place { file: Some(file) }))
     }
 
     /// Waits for the lock of the database, then leaves the place: what is written from now on is for the next sync.
     pub fn lock(self, database: &Path, stop: &Stop) -> Result<Lock> {
+        if let Some(file) = &self.file {
+            settle(file, stop).map_err(Error::io(database))?;
+        }
         let lock = database::lock(database, Wait::Forever, stop)?;
         drop(self.file);
         log(database, STARTED)?;
         Ok(lock)
     }
+}
+
+/// Waits for the end of a burst: several sessions may end at once.
+fn settle(place: &File, stop: &Stop) -> io::Result<()> {
+    const QUIET: Duration = Duration::from_millis(100);
+    const LONGEST: Duration = Duration::from_secs(1);
+    const TICK: Duration = Duration::from_millis(10);
+    let begun = Instant::now();
+    while begun.elapsed() < LONGEST && !stop.is_requested() {
+        let last = place.metadata()?.modified()?;
+        // The clock may be set back.
+        if last.elapsed().map_or(true, |quiet| quiet >= QUIET) {
+            break;
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(())
 }
 
 fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
@@ -138,8 +193,8 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// What a line of the log says.
-const STARTED: &str = "started";
-const DONE: &str = "done";
+pub const STARTED: &str = "started";
+pub const DONE: &str = "done";
 
 /// Logs longer than this lose their first half.
 const LOG_BYTES: usize = 32 << 10;
@@ -175,20 +230,37 @@ fn append(path: &Path, what: &str) -> io::Result<()> {
     file.set_len(end)
 }
 
-/// Why the last background sync failed, and when; none if it did not, if it is still running, or if there was a sync since.
-pub fn last_failure(database: &Path) -> Option<String> {
+/// The last background sync, by the log.
+pub struct LastRun {
+    pub time: String,
+    /// [`STARTED`] if it was killed, [`RUNNING`], [`DONE`], or how it failed.
+    pub end: String,
+}
+
+pub const RUNNING: &str = "running";
+
+impl LastRun {
+    pub fn is_failure(&self) -> bool {
+        ![DONE, RUNNING].contains(&self.end.as_str())
+    }
+}
+
+/// The last background sync. A failure counts until there is another sync.
+pub fn last_run(database: &Path) -> Option<LastRun> {
     let log = std::fs::read(with_suffix(database, ".log")).ok()?;
     let log = String::from_utf8_lossy(&log);
     let (time, what) = log.lines().last()?.split_once(' ')?;
-    if database::recorded_sync(database).is_some_and(|synced_at| synced_at.as_str() > time) {
-        return None;
-    }
-    match what {
-        DONE => None,
-        STARTED if is_locked(database) => None,
-        STARTED => Some(format!("the background sync of {time} did not finish")),
-        _ => Some(format!("the background sync of {time} {what}")),
-    }
+    let end = match what {
+        STARTED if is_locked(database) => RUNNING,
+        what => what,
+    };
+    let run = LastRun {
+        time: time.to_string(),
+        end: end.to_string(),
+    };
+    let synced_at = database::recorded_sync(database);
+    let is_past = synced_at.is_some_and(|synced_at| synced_at > run.time);
+    (!run.is_failure() || !is_past).then_some(run)
 }
 
 fn is_locked(database: &Path) -> bool {
