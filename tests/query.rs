@@ -311,6 +311,8 @@ fn words_are_found_by_a_question_too_and_only_those_that_are_given() {
     let sandbox = demo();
     let question = ["query", "find_words", "--format", "jsonl"];
     assert_eq!(sandbox.ok(&question), "");
+    let table = sandbox.ok(&question[..2]);
+    assert!(table.contains("no rows without words=..."), "{table}");
     let found = sandbox.ok(&[&question[..], &["words=existing helper"]].concat());
     assert!(found.contains("[existing] [helper]"), "{found}");
 }

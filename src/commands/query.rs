@@ -242,13 +242,28 @@ impl Request<'_> {
         }
         lines.push(table::draw(rows, &options));
         if rows.rows.is_empty() && !global.quiet {
-            lines.push(emphasis.faint("no rows"));
+            let note = match self.missing() {
+                Some(name) => format!("no rows without {name}=..."),
+                None => "no rows".to_string(),
+            };
+            lines.push(emphasis.faint(&sanitize(&note)));
         }
         if let Some(limit) = self.default_limit(rows).filter(|_| !global.quiet) {
             let note = format!("the first {limit} rows; --limit N shows more");
             lines.push(emphasis.faint(&note));
         }
         lines.join("\n")
+    }
+
+    /// A parameter that is not given and without which there are no rows.
+    fn missing(&self) -> Option<&str> {
+        let is_given = |known: &question::Parameter| {
+            self.parameters.iter().any(|(name, _)| *name == known.name)
+        };
+        let mut parameters = self.question.parameters.iter();
+        let missing =
+            parameters.find(|known| known.default() == Some("no rows") && !is_given(known))?;
+        Some(&missing.name)
     }
 
     /// The limit of the question itself, if it may have left out rows.
