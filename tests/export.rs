@@ -222,6 +222,8 @@ fn files_that_no_longer_belong_are_removed_and_those_of_others_stay() {
     }
     fs::create_dir(out.join("v1/.staging-killed")).unwrap();
     fs::write(out.join("v1/.staging-killed/used"), "").unwrap();
+    fs::create_dir(out.join("v1/.staging-half-removed")).unwrap();
+    fs::write(out.join("v1/.staging-half-removed/0"), "staged").unwrap();
     let mut after = contents(&export(&sandbox, "out", &["--profile", "full"]));
     assert!(after.remove(other).is_some());
     assert!(after == before);

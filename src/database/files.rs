@@ -151,11 +151,19 @@ pub fn remove_leftovers(folder: &Path, prefix: &OsStr) {
             continue;
         };
         let _ = match kind.is_dir() {
-            true if is_unused(&path.join(USED)) => std::fs::remove_dir_all(path),
+            true if is_unused(&path.join(USED)) || is_half_removed(&path) => {
+                std::fs::remove_dir_all(path)
+            }
             false if kind.is_file() && is_unused(&path) => std::fs::remove_file(path),
             _ => Ok(()),
         };
     }
+}
+
+/// The file to lock is the first one in its folder, but not always the last one to be removed.
+fn is_half_removed(folder: &Path) -> bool {
+    let is_empty = || std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none());
+    !folder.join(USED).exists() && !is_empty()
 }
 
 fn is_unused(file: &Path) -> bool {
