@@ -16,7 +16,6 @@ from pathlib import Path
 
 import duckdb
 import yaml
-from duckdb_extensions import import_extension
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ALWAYS = ("1970-01-02", "2100-01-01")
@@ -25,20 +24,25 @@ BEFORE = ("1970-01-02", "1970-01-03")
 
 def main(database):
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    print(f"ok      Superset: {check_superset(connection)}")
+    print(f"ok      Superset: {check_superset(EXAMPLES / 'superset/dashboard', connection, declared_columns)}")
     print(f"ok      Grafana: {check_grafana(connection)}")
     print(f"ok      DuckDB {duckdb.__version__}: {check_duckdb(database)}")
 
 
-def check_superset(connection):
-    export = EXAMPLES / "superset/dashboard"
+def declared_columns(connection, table):
+    columns = {name: type for _, name, type, *_ in connection.execute(f"pragma table_info({table})")}
+    columns.pop("title", None)  # the only text that people or Claude wrote: not for a dashboard
+    return columns
+
+
+def check_superset(export, connection, declared_columns):
+    """The files of a dashboard, a connection, and a function that returns the types of a table's columns by name."""
     datasets = {}
     for dataset in read_all(export / "datasets"):
         table = dataset["table_name"]
         computed = {column["column_name"]: column["expression"] for column in dataset["columns"] if "expression" in column}
         columns = {column["column_name"]: column["type"] for column in dataset["columns"]}
-        declared = {name: type for _, name, type, *_ in connection.execute(f"pragma table_info({table})")}
-        declared.pop("title", None)  # the only text that people or Claude wrote: not for a dashboard
+        declared = declared_columns(connection, table)
         stored = {name: type for name, type in columns.items() if name not in computed}
         assert stored == declared, f"{table}: columns of the dataset {columns}, of the table {declared}"
         metrics = {metric["metric_name"]: metric["expression"] for metric in dataset["metrics"]}
@@ -97,6 +101,8 @@ def within(connection, sql, first, last):
 
 
 def check_duckdb(database):
+    from duckdb_extensions import import_extension
+
     import_extension("sqlite_scanner")
     sql = (EXAMPLES / "duckdb/questions.sql").read_text().replace("'cc-etl.db'", f"'{database}'")
     connection = duckdb.connect()
