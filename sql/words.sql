@@ -576,17 +576,3 @@ where trivial_text in (
     'yeah let''s do it', 'yeah lets do it', 'yep do it', 'yep looks good', 'yes continue', 'yes do it', 'yes go ahead',
     'yes let''s do it', 'yes lets do it', 'yes looks good'
 );
-
--- Phrases of older versions that were too wide.
-delete from correction_phrases
-where role = 'problem' and correction_phrase in ('can''t', 'cannot', 'cant', 'don''t');
-
--- Phrases of older versions, which had no role and are no openings.
-delete from correction_phrases
-where role = 'opening' and correction_phrase in (
-    'do not', 'does not work', 'doesn''t work', 'don''t', 'i do not want', 'i want you to', 'i would rather', 'it should be',
-    'it should not', 'it''s still', 'never do', 'no -', 'no do not', 'no don''t', 'no i', 'no ignore', 'no it', 'no just',
-    'no not', 'no revert', 'no the', 'no we', 'no you', 'no!', 'no,', 'no.', 'nope,', 'not like that', 'not quite',
-    'not that', 'not there', 'not what', 'not working', 'rather', 'sorry, i meant', 'still broken', 'still doesn''t',
-    'still failing', 'still fails', 'still not', 'still the', 'that wasn''t', 'why won''t you', 'you should not'
-);

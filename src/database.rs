@@ -87,7 +87,7 @@ const APPLICATION_ID: i32 = 0x6363_4554;
 /// `cache_size`: negative values are KiB. A small cache fits into the CPU's, and was measured to be faster.
 const CACHE_KIB: i32 = -16384;
 
-pub const SCHEMA_VERSION: i32 = 6;
+pub const SCHEMA_VERSION: i32 = 7;
 
 /// Checkpoints the write-ahead log and closes the database, so that a copy of the file alone is complete. All commits are
 /// durable already: a failure is only a warning, and the next sync tries again.

@@ -44,6 +44,9 @@ const GAINED: &[(&str, &str, &str)] = &[
     ("model_prices", "checked_on", "valid_from"),
 ];
 
+/// Kept tables whose rows mean nothing without a column that older schemas did not have. The backup has those of the user.
+const RENEWED: &[(&str, &str)] = &[("correction_phrases", "role")];
+
 /// Whether [`replace_tables`] would lose nothing of the user's but statements that are run again: no column that was added to
 /// a table, and no trigger that expects to see every new row.
 pub fn can_replace_tables(connection: &Connection) -> Result<bool> {
@@ -157,6 +160,12 @@ fn replace_kept(connection: &Connection, name: &str, statement: &str) -> Result<
     connection.execute_batch(statement)?;
     let mut columns = columns(connection, name)?;
     let old = self::columns(connection, &format!("{name}_old"))?;
+    let is_renewed =
+        |(table, column): &(&str, &str)| *table == name && !old.iter().any(|other| other == column);
+    if RENEWED.iter().any(is_renewed) {
+        connection.execute_batch(&format!("drop table \"{name}_old\""))?;
+        return Ok(());
+    }
     let value = |column: &String| match GAINED
         .iter()
         .find(|gained| (gained.0, gained.1) == (name, column))
