@@ -197,14 +197,12 @@ pub enum Command {
     /// Limits for what a day, a week or a month may cost: what is spent, and what it will be at the end
     ///
     /// Costs are list prices in US dollars. Days are local, and weeks begin on Monday.
-    #[command(
-        subcommand,
-        after_help = "Examples:
+    #[command(after_help = "Examples:
+  cc-etl budget
   cc-etl budget set 200 --per month
   cc-etl budget set 15 --per day --project tea-shop
-  cc-etl budget check || echo 'over budget'"
-    )]
-    Budget(BudgetCommand),
+  cc-etl budget check || echo 'over budget'")]
+    Budget(BudgetArguments),
     /// What could be saved: waste with its cost, an example of each, and commands that are safe to allow
     ///
     /// Findings are ranked by what they cost; then those without a known cost by their number. Every finding names the question that
@@ -233,9 +231,8 @@ pub enum Command {
   cc-etl show 5e550013 --tools full
   cc-etl show \"Reviews for teas\" --format html --out session.html")]
     Show(ShowArguments),
-    /// List or import model prices
-    #[command(subcommand)]
-    Prices(PricesCommand),
+    /// List, import or check model prices
+    Prices(PricesArguments),
     /// List the settings of the database, or change one
     #[command(after_help = "Examples:
   cc-etl config
@@ -587,10 +584,26 @@ pub enum SchemaFormat {
     Markdown,
 }
 
+/// The options of a list.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct PricesArguments {
+    #[command(subcommand)]
+    pub command: Option<PricesCommand>,
+    #[command(flatten)]
+    pub list: ListArguments,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum PricesCommand {
     /// List all prices; imported prices override built-in ones
-    List(PricesListArguments),
+    List(ListArguments),
     /// Add or override prices from a file; the cost views use them at once
     ///
     /// The file is CSV with a header or a JSON array of objects, with the columns of `prices list --format csv`: USD per
@@ -600,13 +613,7 @@ pub enum PricesCommand {
     /// LiteLLM's model_prices JSON file is read unchanged, and its prices are valid from today.
     Import(PricesImportArguments),
     /// List models in the database that have no price, or one that was last checked long before they were used
-    Check(PricesListArguments),
-}
-
-#[derive(Debug, Args)]
-pub struct PricesListArguments {
-    #[command(flatten)]
-    pub output: OutputArguments,
+    Check(ListArguments),
 }
 
 #[derive(Debug, Args)]
@@ -708,18 +715,27 @@ pub struct BlocksArguments {
     pub output: OutputArguments,
 }
 
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct BudgetArguments {
+    #[command(subcommand)]
+    pub command: Option<BudgetCommand>,
+    #[command(flatten)]
+    pub list: ListArguments,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum BudgetCommand {
     /// Add a budget, or change its limit
     Set(BudgetSetArguments),
     /// List the budgets with what is spent of them
-    List(BudgetListArguments),
+    List(ListArguments),
     /// List the budgets, and exit with 3 if one is exceeded
     ///
     /// A budget that is ahead will be exceeded at the end of its period if it goes on like this; that is no error.
-    Check(BudgetListArguments),
+    Check(ListArguments),
     /// Remove a budget
-    Remove(BudgetArguments),
+    Remove(BudgetKey),
 }
 
 #[derive(Debug, Args)]
@@ -728,23 +744,17 @@ pub struct BudgetSetArguments {
     #[arg(value_name = "USD", value_parser = usd)]
     pub limit: f64,
     #[command(flatten)]
-    pub budget: BudgetArguments,
+    pub budget: BudgetKey,
 }
 
 #[derive(Debug, Args)]
-pub struct BudgetArguments {
+pub struct BudgetKey {
     /// Period of the budget
     #[arg(long, value_enum, value_name = "PERIOD")]
     pub per: Period,
     /// Only this project, by its name or a part of it; default: all projects together
     #[arg(long, value_name = "NAME")]
     pub project: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct BudgetListArguments {
-    #[command(flatten)]
-    pub output: OutputArguments,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

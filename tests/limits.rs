@@ -50,7 +50,7 @@ fn a_budget_is_compared_with_what_its_period_has_cost() {
             }
         })
     );
-    let rows = json_of(&sandbox.ok(&["budget", "list", "--json"]));
+    let rows = json_of(&sandbox.ok(&["budget", "--json"]));
     assert_eq!(rows[0]["state"], "over");
     assert_eq!(rows[1]["project"], "all projects");
     let failed = sandbox.run(&["budget", "check", "--json"]);

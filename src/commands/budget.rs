@@ -2,7 +2,9 @@
 
 use super::query::ask_with;
 use super::{database_path, print, warn};
-use crate::cli::{BudgetArguments, BudgetCommand, BudgetListArguments, BudgetSetArguments, Global};
+use crate::cli::{
+    BudgetArguments, BudgetCommand, BudgetKey, BudgetSetArguments, Global, ListArguments,
+};
 use crate::database::{self, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -12,15 +14,16 @@ use rusqlite::{Connection, params};
 use std::path::Path;
 use std::time::Duration;
 
-pub fn run(global: &Global, command: &BudgetCommand) -> Result<()> {
-    match command {
-        BudgetCommand::Set(arguments) => set(global, arguments),
-        BudgetCommand::List(arguments) => list(global, arguments),
-        BudgetCommand::Check(arguments) => {
+pub fn run(global: &Global, arguments: &BudgetArguments) -> Result<()> {
+    match &arguments.command {
+        None => list(global, &arguments.list),
+        Some(BudgetCommand::Set(arguments)) => set(global, arguments),
+        Some(BudgetCommand::List(arguments)) => list(global, arguments),
+        Some(BudgetCommand::Check(arguments)) => {
             list(global, arguments)?;
             check(global)
         }
-        BudgetCommand::Remove(arguments) => remove(global, arguments),
+        Some(BudgetCommand::Remove(arguments)) => remove(global, arguments),
     }
 }
 
@@ -41,7 +44,7 @@ fn set(global: &Global, arguments: &BudgetSetArguments) -> Result<()> {
     }
 }
 
-fn remove(global: &Global, budget: &BudgetArguments) -> Result<()> {
+fn remove(global: &Global, budget: &BudgetKey) -> Result<()> {
     let period = budget.per.name();
     write(global, |connection| {
         let project = budget.project.as_deref().unwrap_or_default();
@@ -75,7 +78,7 @@ fn close(connection: Connection, path: &Path) {
 }
 
 /// The name of the project of a budget; empty for all projects.
-fn project(connection: &Connection, budget: &BudgetArguments) -> Result<String> {
+fn project(connection: &Connection, budget: &BudgetKey) -> Result<String> {
     let Some(words) = budget.project.as_deref() else {
         return Ok(String::new());
     };
@@ -102,7 +105,7 @@ fn named(project: &str, period: &str) -> String {
     }
 }
 
-fn list(global: &Global, arguments: &BudgetListArguments) -> Result<()> {
+fn list(global: &Global, arguments: &ListArguments) -> Result<()> {
     let output = &arguments.output;
     let path = database_path(global)?;
     let has_any = !of_state(&database::open_read_only(&path)?, None)?.is_empty();

@@ -1,7 +1,7 @@
 //! `cc-etl prices`: lists and imports model prices.
 
 use super::{database_path, page_rows, page_table, print, warn};
-use crate::cli::{Global, PricesCommand, PricesImportArguments, PricesListArguments};
+use crate::cli::{Global, ListArguments, PricesArguments, PricesCommand, PricesImportArguments};
 use crate::database::{self, Inserter, Wait, statements as sql};
 use crate::error::{Error, Result};
 use crate::format::Format;
@@ -13,15 +13,16 @@ use crate::terminal::{Emphasis, byte_size, grouped};
 use crate::{prices, timestamp};
 use std::path::Path;
 
-pub fn run(global: &Global, command: &PricesCommand) -> Result<()> {
-    match command {
-        PricesCommand::List(arguments) => list(global, arguments),
-        PricesCommand::Import(arguments) => import(global, arguments),
-        PricesCommand::Check(arguments) => check(global, arguments),
+pub fn run(global: &Global, arguments: &PricesArguments) -> Result<()> {
+    match &arguments.command {
+        None => list(global, &arguments.list),
+        Some(PricesCommand::List(arguments)) => list(global, arguments),
+        Some(PricesCommand::Import(arguments)) => import(global, arguments),
+        Some(PricesCommand::Check(arguments)) => check(global, arguments),
     }
 }
 
-fn list(global: &Global, arguments: &PricesListArguments) -> Result<()> {
+fn list(global: &Global, arguments: &ListArguments) -> Result<()> {
     let path = database_path(global)?;
     // The built-in prices need no database.
     let connection = match path.exists() {
@@ -89,7 +90,7 @@ fn builtin_prices() -> Result<Vec<ModelPrice>> {
 }
 
 /// Lists the models of the database that have no price, or an old one.
-fn check(global: &Global, arguments: &PricesListArguments) -> Result<()> {
+fn check(global: &Global, arguments: &ListArguments) -> Result<()> {
     let connection = database::open_read_only(&database_path(global)?)?;
     let doubtful = database::query_rows(&connection, sql::CHECK_PRICES)?;
     let format = arguments.output.format();
