@@ -1,5 +1,5 @@
 -- The year, day by day
--- How to read: local days; a darker square is a day that cost more.
+-- How to read: local days; the stronger the colour, the more a day cost.
 -- Group: conversation
 -- :since first_day - first local day, like 2026-09-01; all days without it
 -- :until last_day - last local day; all days without it

@@ -1,5 +1,5 @@
 -- When the work is done
--- How to read: prompts by weekday (0 is Sunday) and hour, local.
+-- How to read: prompts by weekday and hour, local. In SQL, weekday 0 is Sunday.
 -- Group: conversation
 -- Bar: prompt_count
 -- Chart: hours weekday hour prompt_count

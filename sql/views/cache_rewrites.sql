@@ -27,8 +27,8 @@ with requests as (
     window thread as (
         partition by response_costs.session_id, response_costs.agent_run_id
         order by
-            response_costs.responded_at, response_costs.api_message_id, response_costs.model,
-            response_costs.cache_read_tokens, response_costs.cache_write_tokens
+            response_costs.responded_at, response_costs.api_message_id, response_costs.id_scope, response_costs.model,
+            response_costs.cache_read_tokens, response_costs.cache_write_tokens, response_costs.cache_write_1h_tokens
     )
 ),
 
