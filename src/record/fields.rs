@@ -138,14 +138,24 @@ const GREATEST_COST_USD: f64 = 1e6;
 
 /// A cost in USD. One that is negative or too large to be summed stays JSON.
 pub fn cost(json: &str) -> Option<f64> {
-    let cost = json.parse().ok()?;
-    (0.0..=GREATEST_COST_USD).contains(&cost).then_some(cost)
+    let cost: f64 = json.parse().ok()?;
+    let is_cost = (0.0..=GREATEST_COST_USD).contains(&cost);
+    // SQLite stores -0.0 as 0, and a row that is not stored yet must not differ from one that is.
+    is_cost.then_some(cost.abs())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::json::parse_object;
+
+    #[test]
+    fn a_cost_is_a_sum_of_money_and_never_negative_zero() {
+        assert_eq!(cost("0.25"), Some(0.25));
+        assert!(cost("-0.0").is_some_and(f64::is_sign_positive));
+        assert_eq!(cost("-0.01"), None);
+        assert_eq!(cost("1e7"), None);
+    }
 
     object! {
         /// For the tests.
