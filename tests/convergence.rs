@@ -877,6 +877,36 @@ fn a_call_of_another_session_that_arrives_later_is_that_of_its_result_and_of_its
 }
 
 #[test]
+fn the_searches_of_a_call_count_where_the_call_is_when_all_lines_are_there() {
+    let response = |uuid: &str, id: &str, sent_at: &str| {
+        let content = json!([{"type": "tool_use", "id": "t1", "name": "WebSearch", "input": {}}]);
+        let message = json!({"id": id, "model": "model-1", "content": content, "usage": {"output_tokens": 1}});
+        let given = json!({"type": "assistant", "timestamp": sent_at, "message": message});
+        record(uuid, None, given)
+    };
+    let found = answer(
+        "u3",
+        "t1",
+        json!("found"),
+        json!({"toolUseResult": {"searchCount": 3}}),
+    );
+    let sandbox = content_depends_on_lines_only(&[
+        (
+            &file(S1),
+            &[response("u1", "msg_1", "2026-11-03T10:00:00.000Z")],
+        ),
+        (
+            &file(S2),
+            &[response("u2", "msg_2", "2026-11-03T11:00:00.000Z"), found],
+        ),
+    ]);
+    assert_eq!(
+        sandbox.query("select api_message_id from api_responses where web_search_count > 0"),
+        ["msg_1"]
+    );
+}
+
+#[test]
 fn a_session_forgets_what_an_index_said_before_it_grew_or_was_rewritten() {
     let index = json!({"entries": [{"sessionId": S1, "summary": "Tea"}]}).to_string();
     for newer in [format!("{index}\n{{"), "{}".to_string()] {
