@@ -42,24 +42,25 @@ judged as (
         coalesce(
             said.kind = 'slash_command'
             or (not said.is_long and (
-                length(said.beginning) <= 1
-                or said.beginning in (select trivial_text from trivial_texts where is_used)
-                or (length(said.beginning) < 60 and exists (
-                    with head as materialized (
-                        select said.beginning as words
-                    )
+                with head as materialized (
+                    select said.beginning as words
+                )
 
-                    select 1
-                    from head
-                    cross join trivial_texts as first_texts
-                    where first_texts.is_used
-                        and first_texts.trivial_text not in ('no', 'n', 'nope')
-                        -- Search only the texts that can be a prefix.
-                        and first_texts.trivial_text between substr(head.words, 1, 1) and head.words
-                        and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
-                        and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
-                            in (select trivial_text from trivial_texts where is_used)
-                ))
+                select
+                    length(words) <= 1
+                    or words in (select trivial_text from trivial_texts where is_used)
+                    or (length(words) < 60 and exists (
+                        select 1
+                        from trivial_texts as first_texts
+                        where first_texts.is_used
+                            and first_texts.trivial_text not in ('no', 'n', 'nope')
+                            -- Search only the texts that can be a prefix.
+                            and first_texts.trivial_text between substr(head.words, 1, 1) and head.words
+                            and substr(head.words, 1, length(first_texts.trivial_text) + 1) = first_texts.trivial_text || ' '
+                            and ltrim(substr(head.words, length(first_texts.trivial_text) + 2), ' .!;:-')
+                                in (select trivial_text from trivial_texts where is_used)
+                    ))
+                from head
             )),
             0
         ) as is_trivial
@@ -70,13 +71,14 @@ judged as (
 -- possible.
 select
     judged.*,
-    case when judged.kind <> 'human' or judged.is_trivial then null when stored.message_id is not null then stored.correction_reason else (
+    case when stored.message_id is not null then stored.correction_reason when judged.kind <> 'human' or judged.is_trivial then null else (
         with recursive heads as materialized (
             select judged.beginning as words
         ),
 
         padded as materialized (
-            select ' ' || judged.beginning || ' ' as words
+            select ' ' || words || ' ' as words
+            from heads
         ),
 
         -- What is quoted or pasted is often in the middle.
