@@ -16,11 +16,3 @@ where session_id in (select session_id from touched_sessions)
     and kind = 'human'
     and delivery <> 'beside_result'
     and not is_trivial;
-
-insert into settings (setting, value)
-select 'judged_with', phrases
-from _used_phrases
-where true
-on conflict (setting) do update
-set value = excluded.value
-where value <> excluded.value;

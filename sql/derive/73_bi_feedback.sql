@@ -1,3 +1,12 @@
+-- The reasons of corrections are those of these phrases.
+insert into settings (setting, value)
+select 'judged_with', phrases
+from _used_phrases
+where true
+on conflict (setting) do update
+set value = excluded.value
+where value <> excluded.value;
+
 -- The machines of the touched sessions.
 create temp table session_machines as
 select

@@ -214,6 +214,12 @@ where kind = 'message';
 update counted_rows
 set last_message_id = 0, last_api_response_id = 0;
 
+-- name: touch_new_sessions
+-- Of a new database.
+insert into touched_sessions (session_id)
+select session_id
+from sessions;
+
 -- name: touch_known_session
 insert or ignore into touched_sessions (session_id)
 select session_id

@@ -18,8 +18,11 @@ pub struct Group(&'static str);
 /// Sessions, references, inline agents. The groups after it leave calls and results alone.
 pub const REFERENCES: Group = Group("1");
 
-/// What else depends on more than one line, but for the rollups.
-pub const REST: [Group; 5] = [Group("2"), Group("3"), Group("4"), Group("5"), Group("6")];
+/// What else depends on more than one line, but for the search index and the rollups.
+pub const REST: [Group; 4] = [Group("2"), Group("3"), Group("4"), Group("5")];
+
+/// The search index. Only searches read it.
+pub const SEARCH: Group = Group("6");
 
 /// The tables for BI tools.
 pub const ROLLUPS: Group = Group("7");

@@ -27,7 +27,14 @@ pub const TOOLS: Part = Part {
     tables: &["_tool_parts", "_file_change_parts"],
 };
 
-/// Costs per day. Can start when everything else is derived.
+/// Why prompts are corrections. Can start when everything that the views read is derived.
+pub const CORRECTIONS: Part = Part {
+    script: "72_correction_reasons",
+    needed_by: "73_bi_feedback",
+    tables: &["_correction_reasons"],
+};
+
+/// Costs per day. Can start at the same time.
 pub const RESPONSES: Part = Part {
     script: "72_response_parts",
     needed_by: "75_bi_days",
@@ -86,6 +93,7 @@ fn fill(path: &Path, wanted: &str, tables: &[&str]) -> Result<Connection> {
     let reader = open_background_reader(path)?;
     reader.execute_batch(sql::CREATE_TOUCHED)?;
     reader.execute_batch(sql::RESET_WATERMARKS)?;
+    reader.execute_batch(sql::TOUCH_NEW_SESSIONS)?;
     // SQLite resolves a name to a temporary table first.
     for table in tables {
         reader.execute_batch(&format!(

@@ -189,6 +189,7 @@ impl<'c> Loader<Statements<'c>> {
         match shared {
             None => {
                 self.derive_groups(&derive::REST)?;
+                self.derive_group(derive::SEARCH, Vec::new())?;
                 if self.commit.stale == Stale::Rollups {
                     connection.execute_batch(sql::TOUCH_ALL)?;
                     self.commit.stale = Stale::Nothing;
@@ -200,9 +201,13 @@ impl<'c> Loader<Statements<'c>> {
                 let tools = Filling::begin(parallel::TOOLS, path, pipeline);
                 self.derive_groups(&derive::REST)?;
                 self.show_to_others()?;
+                let corrections = Filling::begin(parallel::CORRECTIONS, path, pipeline);
                 let responses = Filling::begin(parallel::RESPONSES, path, pipeline);
+                self.derive_group(derive::SEARCH, Vec::new())?;
+                self.show_to_others()?;
                 checking = Some(parallel::begin_to_check(path, pipeline));
-                self.derive_group(derive::ROLLUPS, vec![tools, responses])?;
+                let filled = vec![tools, corrections, responses];
+                self.derive_group(derive::ROLLUPS, filled)?;
             }
         }
         refresh::record_basis(connection, self.failures.is_empty())?;
