@@ -185,7 +185,8 @@ where api_responses.id_scope >= 'run:'
 update usage_lines
 set api_response_id = new_responses.new_api_response_id
 from new_responses
-where new_responses.usage_line_id = usage_lines.usage_line_id;
+where new_responses.usage_line_id = usage_lines.usage_line_id
+    and usage_lines.usage_line_id in (select usage_line_id from new_responses);
 
 update messages
 set api_response_id = new_responses.new_api_response_id
