@@ -44,16 +44,19 @@ fn refreshed_with() -> String {
 /// Updates prices, words, views and time zone offsets that differ from those of this version. Returns what must be derived
 /// again.
 pub(crate) fn refresh(connection: &Connection) -> Result<Stale> {
-    refresh_prices(connection)?;
-    refresh_words(connection)?;
+    let refreshed_with = refreshed_with();
+    let is_refreshed = setting(connection, REFRESHED_WITH)?.as_ref() == Some(&refreshed_with);
+    if !is_refreshed || setting(connection, DERIVED_WITH)? != Some(basis(connection)?) {
+        refresh_prices(connection)?;
+        refresh_words(connection)?;
+    }
     let has_new_offsets = refresh_time_zone(connection)?;
     let searched = search_texts(connection)?;
     refresh_views(connection, VIEWS)?;
     if searched.is_some() && searched != search_texts(connection)? {
         connection.execute_batch(statements::REBUILD_SEARCH_INDEX)?;
     }
-    let refreshed_with = refreshed_with();
-    if setting(connection, REFRESHED_WITH)?.as_ref() != Some(&refreshed_with) {
+    if !is_refreshed {
         connection.execute(statements::PUT_SETTING, [REFRESHED_WITH, &refreshed_with])?;
     }
     Ok(match setting(connection, DERIVED_WITH)? {
@@ -97,16 +100,16 @@ pub fn derive_again(connection: &Connection) -> Result<()> {
 
 /// A hash of the inputs of derived tables other than transcripts: scripts, views, prices and words.
 fn basis(connection: &Connection) -> Result<String> {
-    let mut hasher = blake3::Hasher::new();
+    let mut inputs = Vec::new();
     for (_, sql) in DERIVE.iter().chain(VIEWS) {
-        hasher.update(sql.as_bytes());
+        inputs.extend_from_slice(sql.as_bytes());
     }
     let mut statement = connection.prepare(statements::BASIS)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        hasher.update(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
+        inputs.extend_from_slice(row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?);
     }
-    Ok(hasher.finalize().to_hex().to_string())
+    Ok(blake3::hash(&inputs).to_hex().to_string())
 }
 
 /// The setting with the hash of the built-in prices and words of the last refresh.
