@@ -235,10 +235,14 @@ enum Plan {
 
 /// Discovers files, compares them with the database, imports what is new, derives what depends on it.
 fn sync(request: &Request<'_>, attempt: &Attempt<'_>, report: &mut Report) -> Result<()> {
-    let (homes, mut target, known) = find_homes_and_database(request, attempt)?;
+    let (homes, opened) = find_homes_and_database(request, attempt)?;
+    let mut target = opened.target;
     target.refuse_mixture(request.global.demo)?;
-    let mut changes = compare(request, &homes, &target.connection, known, report)?;
-    if is_unchanged(request, &target, &changes)? {
+    let mut changes = compare(request, &homes, &target.connection, opened.known, report)?;
+    let is_unchanged = opened.is_up_to_date
+        && changes.iter().all(Changes::is_empty)
+        && !request.arguments.index_tool_output;
+    if is_unchanged {
         report.all_rejected = count_rejected(&target.connection)?;
         report.unfinished = target.close()?;
         return Ok(());
@@ -300,28 +304,28 @@ fn sync(request: &Request<'_>, attempt: &Attempt<'_>, report: &mut Report) -> Re
     Ok(())
 }
 
-/// Discovers the files of the homes. In parallel, opens an existing database and reads its files. A new database is created
-/// only after the discovery.
+/// The database before the import.
+struct Opened {
+    target: Target,
+    known: KnownFiles,
+    /// Whether nothing has to be derived again.
+    is_up_to_date: bool,
+}
+
+/// Discovers the files of the homes. In parallel, opens an existing database. A new database is created only after the
+/// discovery.
 fn find_homes_and_database(
     request: &Request<'_>,
     attempt: &Attempt<'_>,
-) -> Result<(Vec<Home>, Target, KnownFiles)> {
+) -> Result<(Vec<Home>, Opened)> {
     let find = || homes(request.global, request.arguments, &request.roots);
-    let path = &request.database;
-    if !path.exists() {
+    if !request.database.exists() {
         let homes = find()?;
-        let target = Target::create(path, attempt.refusal.is_none())?;
-        if let Some(refusal) = attempt.refusal {
-            request.warn(&format!("{refusal}; statements are used, which is slower"));
-        }
-        return Ok((homes, target, KnownFiles::default()));
+        return Ok((homes, create_database(request, attempt)?));
     }
     std::thread::scope(|scope| {
         let finding = Builder::new().spawn_scoped(scope, find);
-        let opened = Target::open(path, request.global.quiet).and_then(|target| {
-            let known = KnownFiles::read(&target.connection)?;
-            Ok((target, known))
-        });
+        let opened = open_database(request);
         let homes = match finding {
             Ok(finding) => finding
                 .join()
@@ -329,8 +333,30 @@ fn find_homes_and_database(
             // The system refuses more threads.
             Err(_) => find()?,
         };
-        let (target, known) = opened?;
-        Ok((homes, target, known))
+        Ok((homes, opened?))
+    })
+}
+
+fn create_database(request: &Request<'_>, attempt: &Attempt<'_>) -> Result<Opened> {
+    let target = Target::create(&request.database, attempt.refusal.is_none())?;
+    if let Some(refusal) = attempt.refusal {
+        request.warn(&format!("{refusal}; statements are used, which is slower"));
+    }
+    Ok(Opened {
+        target,
+        known: KnownFiles::default(),
+        is_up_to_date: false,
+    })
+}
+
+fn open_database(request: &Request<'_>) -> Result<Opened> {
+    let target = Target::open(&request.database, request.global.quiet)?;
+    let known = KnownFiles::read(&target.connection)?;
+    let is_up_to_date = target.building.is_none() && database::is_up_to_date(&target.connection)?;
+    Ok(Opened {
+        target,
+        known,
+        is_up_to_date,
     })
 }
 
@@ -356,14 +382,6 @@ fn compare(
         changes.push(home.changes);
     }
     Ok(changes)
-}
-
-/// Whether nothing is new and nothing has to be derived again.
-fn is_unchanged(request: &Request<'_>, target: &Target, changes: &[Changes]) -> Result<bool> {
-    Ok(target.building.is_none()
-        && changes.iter().all(Changes::is_empty)
-        && !request.arguments.index_tool_output
-        && database::is_up_to_date(&target.connection)?)
 }
 
 fn plan(attempt: &Attempt<'_>, target: &Target, new_bytes: u64, archived: u64) -> Result<Plan> {
