@@ -224,7 +224,7 @@ fn open_exclusive(path: &Path) -> Result<Connection> {
 /// Opens a database for a background reader. It scans whole tables, so a small cache is enough.
 fn open_background_reader(path: &Path) -> Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.pragma_update(None, "cache_size", CACHE_KIB / 4)?;
+    connection.pragma_update(None, "cache_size", CACHE_KIB / 8)?;
     connection.pragma_update(None, "temp_store", "file")?;
     Ok(connection)
 }

@@ -1,6 +1,6 @@
 -- name: enlarge_search_buffer
--- FTS5 sorts 8 MB of words at a time instead of 1 MB, and has less to merge.
-insert into search (search, rank) values ('hashsize', 8388608);
+-- FTS5 sorts 4 MB of words at a time instead of 1 MB, and has less to merge.
+insert into search (search, rank) values ('hashsize', 4194304);
 
 -- name: rebuild_search_index
 -- Blocks after last_block_id are not indexed yet.
