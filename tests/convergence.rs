@@ -568,6 +568,34 @@ fn a_copy_of_a_file_that_is_rewritten_is_found_in_its_newest_version() {
     }
 }
 
+#[test]
+fn a_response_of_a_database_without_messages_counts_on_the_day_that_a_later_line_names() {
+    let journal = format!("{}/subagents/workflows/wf_1/journal.jsonl", folder(1));
+    let agent = format!("{}/subagents/agent-a0000002.jsonl", folder(1));
+    let line = r#"{"message":{"id":"msg_1","usage":{}}}"#;
+    let dated = r#"{"message":{"id":"msg_1","usage":{}},"timestamp":"2026-01-02T10:00:00.000Z"}"#;
+    for sandbox in synced_in_steps(&[&[(&journal, line)], &[(&agent, dated)]]) {
+        let days = "select activity_date, response_count from bi_days";
+        assert_eq!(sandbox.query(days), ["2026-01-02|1"]);
+    }
+}
+
+#[test]
+fn an_agent_of_a_database_without_messages_finds_the_call_that_arrives_later() {
+    let meta = format!("{}/subagents/agent-a0000002.meta.json", folder(1));
+    let call =
+        r#"{"parentUuid":null,"uuid":"u1","message":{"content":[{"type":"tool_use","id":"t1"}]}}"#;
+    for sandbox in synced_in_steps(&[&[(&meta, r#"{"toolUseId":"t1"}"#)], &[(FILES[1], call)]]) {
+        let agents = "select spawned_by_tool_use_id, link_method from agents";
+        assert_eq!(sandbox.query(agents), ["t1|meta"]);
+    }
+}
+
+/// The folder of a session.
+fn folder(number: u8) -> String {
+    format!("projects/-w/{}", session_id(number))
+}
+
 /// Imports a home in one sync, with the files of each age order, file by file and line by line: the content and what views
 /// return must be the same.
 fn content_depends_on_lines_only(files: &[(&str, &[Value])]) -> Sandbox {

@@ -40,13 +40,12 @@ from touched_sessions
 cross join events on events.related_session_id = touched_sessions.session_id
 where events.session_id is not null;
 
--- A session may depend on lines of another session: results and agents on their call, a message on its parent. In a new
--- database all sessions are touched.
+-- A session may depend on lines of another session: results and agents on their call, a message on its parent.
 create temp table changed_calls as
 select tool_uses.tool_use_id
 from counted_rows
 cross join tool_uses indexed by tool_uses_by_message on tool_uses.message_id > counted_rows.last_message_id
-where counted_rows.last_message_id > 0
+where not counted_rows.touches_all
 union
 select tool_uses.tool_use_id
 from touched_messages

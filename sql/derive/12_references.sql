@@ -35,7 +35,7 @@ where message_id in (
     select messages.message_id
     from counted_rows
     cross join messages indexed by messages_without_call
-    where counted_rows.last_message_id = 0 -- of a new database nobody noted the calls
+    where counted_rows.touches_all -- then changed_calls lacks the new calls
         and messages.tool_use_id is null
         and messages.source_tool_use_id is not null
 )

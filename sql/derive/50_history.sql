@@ -104,7 +104,7 @@ where cache_name in (
     select pastes.cache_name
     from counted_rows
     cross join pastes
-    where counted_rows.last_message_id = 0
+    where counted_rows.touches_all
 );
 
 -- Find the copies that Claude Code made of files before it changed them. The key is NULL if the copy has a newer version.
@@ -120,6 +120,6 @@ set file_id = (
     order by backup.generation desc
     limit 1
 )
-where (file_id is null or exists (select 1 from counted_rows where last_message_id = 0))
+where (file_id is null or exists (select 1 from counted_rows where touches_all))
     and backup_name is not null
     and session_id in (select session_id from touched_sessions);

@@ -68,7 +68,8 @@ where sessions.session_id in (select session_id from touched_sessions);
 update counted_rows
 set
     last_message_id = (select coalesce(max(message_id), 0) from messages),
-    last_api_response_id = (select coalesce(max(api_response_id), 0) from api_responses);
+    last_api_response_id = (select coalesce(max(api_response_id), 0) from api_responses),
+    touches_all = 0;
 
 drop table touched_response_parts;
 drop table touched_parts;

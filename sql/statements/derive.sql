@@ -47,12 +47,23 @@ select
 -- What the tables for BI tools have counted.
 create temp table if not exists touched_messages (message_id integer primary key);
 create temp table if not exists changed_responses (api_response_id integer primary key);
-create temp table if not exists counted_rows (last_message_id integer, last_api_response_id integer);
+create temp table if not exists counted_rows (
+    last_message_id integer, last_api_response_id integer,
+    touches_all integer -- whether every session is touched: all rows are new, or all are derived again
+);
 delete from counted_rows;
-insert into counted_rows (last_message_id, last_api_response_id)
+insert into counted_rows (last_message_id, last_api_response_id, touches_all)
 select
     (select coalesce(max(message_id), 0) from messages),
-    (select coalesce(max(api_response_id), 0) from api_responses);
+    (select coalesce(max(api_response_id), 0) from api_responses),
+    not exists (select 1 from sessions)
+        and not exists (select 1 from messages)
+        and not exists (select 1 from events)
+        and not exists (select 1 from history_prompts);
+
+-- name: touches_all
+select touches_all
+from counted_rows
 
 -- name: forget_touched
 delete from retired_hints;
@@ -186,7 +197,7 @@ update indexed_rows
 set last_block_id = 0, last_event_id = 0;
 
 update counted_rows
-set last_message_id = 0, last_api_response_id = 0;
+set last_message_id = 0, last_api_response_id = 0, touches_all = 1;
 
 -- name: reset_kept_tables
 -- What is derived in tables that an upgrade and a rebuild keep.
@@ -212,7 +223,7 @@ from api_responses
 where kind = 'message';
 
 update counted_rows
-set last_message_id = 0, last_api_response_id = 0;
+set last_message_id = 0, last_api_response_id = 0, touches_all = 1;
 
 -- name: touch_new_sessions
 -- Of a new database.

@@ -49,7 +49,7 @@ impl<'c> Loader<Statements<'c>> {
         let mut loader = Loader::unread(connection)?;
         loader.sources = read_sources(connection)?;
         loader.keys = loader.store.read_keys()?;
-        loader.commit.begins_empty = (loader.keys.message, loader.keys.event) == (0, 0);
+        loader.commit.begins_empty = loader.store.touches_all()?;
         Ok(loader)
     }
 

@@ -75,10 +75,16 @@ impl<'c> Statements<'c> {
         self.responses.clear();
         self.has_all_messages = keys.message == 0;
         // In an empty database every row is new, so changes need not be recorded.
-        if !self.has_all_messages {
+        if !self.touches_all()? {
             self.connection.execute_batch(sql::NOTE_CHANGES)?;
         }
         Ok(keys)
+    }
+
+    /// Whether the database has no rows that new lines could change, or all rows are derived again.
+    pub fn touches_all(&self) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(sql::TOUCHES_ALL)?;
+        Ok(statement.query_row([], |row| row.get(0))?)
     }
 
     /// The keys that are taken after the scripts of `sql/derive`, which add agents and merge responses.
