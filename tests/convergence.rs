@@ -966,6 +966,21 @@ fn a_session_that_only_an_earlier_index_named_has_no_row() {
     sandbox.ok(&["check", "--deep"]);
 }
 
+#[test]
+fn the_title_of_a_session_that_only_an_earlier_index_named_is_not_found() {
+    let index = json!({"entries": [{"sessionId": S2, "summary": "cobalt"}]}).to_string();
+    let sandbox = Sandbox::new();
+    let found = |path: &str, content: &str| {
+        sandbox.write(path, content);
+        sandbox.sync();
+        sandbox.ok(&["check", "--deep"]);
+        sandbox.count("select count(*) from search where search match 'cobalt'")
+    };
+    let path = "projects/-w/sessions-index.json";
+    assert_eq!(found(path, &index), 1);
+    assert_eq!(found(path, &format!("{index}\n{{")), 0);
+}
+
 /// Usage of a response that asked an advisor.
 fn advised(tokens: i64) -> Value {
     json!({"output_tokens": tokens, "iterations": [{"type": "advisor_message", "model": "advisor", "output_tokens": 5}]})

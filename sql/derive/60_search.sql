@@ -1,12 +1,12 @@
 -- Index new texts. Changed and deleted blocks are removed from the index before (sql/statements/search.sql).
 
--- Remove titles that changed.
+-- Remove titles that changed, and those of sessions that are gone.
 create temp table session_titles as
 select
     session_id,
     substr(nullif(concat_ws(char(10), custom_title, ai_title, summary, agent_name), ''), 1, (select text_characters from _limits)) as text
 from touched_sessions
-cross join sessions using (session_id);
+left join sessions using (session_id);
 
 create temp table old_titles as
 select _other_texts.text_id, _other_texts.text
