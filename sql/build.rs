@@ -1,4 +1,4 @@
-//! Embeds the folders of SQL and the demo home into the program, so that adding a file is enough.
+//! Embeds the folders of SQL and the compressed demo home into the program, so that adding a file is enough.
 
 use std::env;
 use std::fmt::Write as _;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     let mut code = String::new();
     for (folder, name) in [
         ("sql/views", "VIEWS"),
@@ -16,45 +17,52 @@ fn main() {
         ("sql/export", "EXPORT"),
         ("queries", "QUERIES"),
     ] {
-        embed(&root, folder, name, "include_str!", "&str", &mut code);
+        let text = |file: &Path, _: &Path| format!("include_str!({file:?})");
+        embed(&root.join(folder), name, "&str", &text, &mut code);
     }
-    embed(
-        &root,
-        "examples/home",
-        "DEMO_HOME",
-        "include_bytes!",
-        "&[u8]",
-        &mut code,
-    );
+    let compressed = |file: &Path, relative: &Path| {
+        let path = out.join("home").join(relative);
+        compress(file, &path);
+        format!("include_bytes!({path:?})")
+    };
+    let home = root.join("examples/home");
+    embed(&home, "DEMO_HOME", "&[u8]", &compressed, &mut code);
     statements(&root, &mut code);
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("embedded.rs");
-    fs::write(out, code).expect("the build folder can be written");
+    fs::write(out.join("embedded.rs"), code).expect("the build folder can be written");
 }
 
 /// Writes a constant with the path (relative to the folder, without `.sql`) and the content of every file below it.
-fn embed(root: &Path, folder: &str, name: &str, include: &str, content: &str, code: &mut String) {
-    println!("cargo::rerun-if-changed={folder}");
+fn embed(
+    folder: &Path,
+    name: &str,
+    kind: &str,
+    content: &dyn Fn(&Path, &Path) -> String,
+    code: &mut String,
+) {
+    println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
-    collect(&root.join(folder), &mut files);
+    collect(folder, &mut files);
     files.sort();
-    writeln!(code, "pub const {name}: &[(&str, {content})] = &[").unwrap();
+    writeln!(code, "pub const {name}: &[(&str, {kind})] = &[").unwrap();
     for file in files {
-        let relative = file
-            .strip_prefix(root.join(folder))
-            .expect("it was found there");
+        let relative = file.strip_prefix(folder).expect("it was found there");
+        let content = content(&file, relative);
         let relative = relative
             .to_str()
             .expect("names of ours are UTF-8")
             .replace('\\', "/");
         let name = relative.trim_end_matches(".sql");
-        writeln!(
-            code,
-            "    ({name:?}, {include}({:?})),",
-            file.display().to_string()
-        )
-        .unwrap();
+        writeln!(code, "    ({name:?}, {content}),").unwrap();
     }
     writeln!(code, "];").unwrap();
+}
+
+fn compress(file: &Path, path: &Path) {
+    let content = fs::read(file).expect("the demo home can be read");
+    let content = zstd::bulk::compress(&content, 19).expect("any bytes can be compressed");
+    let folder = path.parent().expect("a file is in a folder");
+    fs::create_dir_all(folder).expect("the build folder can be written");
+    fs::write(path, content).expect("the build folder can be written");
 }
 
 /// Writes a constant for every statement: the text between its `-- name:` heading and the next.

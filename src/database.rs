@@ -78,7 +78,7 @@ pub(crate) const EXPORT: &[(&str, &str)] = embedded::EXPORT;
 /// The path of the demo home in a database.
 pub const DEMO_ROOT: &str = "demo";
 
-/// The files of the demo home, by path.
+/// The files of the demo home, by path, compressed with zstd.
 pub const DEMO_HOME: &[(&str, &[u8])] = embedded::DEMO_HOME;
 
 /// Identifies a cc-etl database: "ccET".

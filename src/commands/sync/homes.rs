@@ -100,8 +100,9 @@ fn demo_home() -> Result<Home> {
         .prefix("cc-etl-demo-")
         .tempdir()
         .map_err(Error::io(&temporary))?;
-    for (path, content) in DEMO_HOME {
+    for (path, compressed) in DEMO_HOME {
         let file = folder.path().join(path);
+        let content = zstd::decode_all(*compressed).map_err(Error::io(&file))?;
         let parent = file.parent().expect("a file is in a folder");
         fs::create_dir_all(parent).map_err(Error::io(parent))?;
         fs::write(&file, content).map_err(Error::io(&file))?;
