@@ -62,6 +62,7 @@ mod html;
 pub mod import;
 pub mod json;
 mod limits;
+mod line_diff;
 pub mod load;
 pub mod machine;
 mod mcp;

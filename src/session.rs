@@ -9,12 +9,12 @@ use crate::column::Kind;
 use crate::database::statements as sql;
 use crate::error::Result;
 use crate::format::{self, QueryRows};
+use crate::line_diff::LineDiff;
 use crate::query;
 use crate::terminal::{duration, grouped, money};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::{Value as Json, json};
-use similar::{ChangeTag, TextDiff};
 use std::collections::HashMap;
 
 /// A row of a statement, by column.
@@ -368,14 +368,11 @@ impl Block {
             }
             let old = text(edit, ["old_string", "old_str", "old_source"]);
             let new = text(edit, ["new_string", "content", "new_source"]);
-            for change in TextDiff::from_lines(&old, &new).iter_all_changes() {
-                let mark = match change.tag() {
-                    ChangeTag::Insert => '+',
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Equal => ' ',
-                };
-                lines.push((mark, change.value().trim_end_matches('\n').to_string()));
-            }
+            let diff = LineDiff::new(&old, &new);
+            let changed = diff.lines();
+            lines.extend(
+                changed.map(|(mark, line)| (mark, line.trim_end_matches('\n').to_string())),
+            );
         }
         lines
     }

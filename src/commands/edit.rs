@@ -3,7 +3,7 @@
 
 use crate::database::{folder_of, with_suffix};
 use crate::error::Problem;
-use similar::TextDiff;
+use crate::line_diff::LineDiff;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -54,13 +54,8 @@ pub fn edit_file(file: &Path, is_dry_run: bool, edit: &Edit) -> Result<String, P
 fn difference(file: &Path, before: Option<&str>, after: Option<&str>) -> String {
     let name = file.display().to_string();
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let lines = TextDiff::from_lines(before, after);
-    let mut lines = lines.unified_diff();
-    lines
-        .header(&name, &name)
-        .to_string()
-        .trim_end()
-        .to_string()
+    let diff = LineDiff::new(before, after).unified();
+    format!("--- {name}\n+++ {name}\n{}", diff.trim_end())
 }
 
 /// The text of a file; none if there is no file.

@@ -2,8 +2,8 @@
 
 use super::tool_result::Returned;
 use crate::json::{self, NotJson, Reader, parse_object};
+use crate::line_diff::LineDiff;
 use crate::record::object;
-use similar::{ChangeTag, TextDiff};
 use std::borrow::Cow;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -226,17 +226,9 @@ fn count_lines(text: &str) -> i64 {
     text.lines().count() as i64
 }
 
+/// How many lines were added and how many removed.
 fn diff(old: &str, new: &str) -> (i64, i64) {
-    let diff = TextDiff::from_lines(old, new);
-    let (mut added, mut removed) = (0, 0);
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => added += 1,
-            ChangeTag::Delete => removed += 1,
-            ChangeTag::Equal => {}
-        }
-    }
-    (added, removed)
+    LineDiff::new(old, new).counts()
 }
 
 #[cfg(test)]
