@@ -112,8 +112,12 @@ pub fn commands(text: &str, event: &str) -> Result<Vec<String>, Refusal> {
 
 /// Whether all hooks are turned off.
 pub fn are_hooks_disabled(text: &str) -> bool {
-    let settings: Option<serde_json::Value> = serde_json::from_str(without_mark(text)).ok();
-    settings.is_some_and(|settings| settings["disableAllHooks"] == true)
+    values(text).is_ok_and(|settings| settings["disableAllHooks"] == true)
+}
+
+/// All settings.
+pub fn values(text: &str) -> serde_json::Result<serde_json::Value> {
+    serde_json::from_str(without_mark(text))
 }
 
 /// The settings of a file that does not exist yet. The events are in another order than [`install`] gives them, so that

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
+use crate::settings;
 use crate::terminal::{self, Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
 use crate::time_zone::TimeZone;
 use rusqlite::Connection;
@@ -240,7 +241,7 @@ fn retention(home: &Path) -> Retention {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Retention::Unknown(format!("{name}: {error}")),
         };
-        let settings: serde_json::Value = match serde_json::from_str(&content) {
+        let settings = match settings::values(&content) {
             Ok(settings) => settings,
             Err(error) => return Retention::Unknown(format!("{name}: {error}")),
         };
@@ -427,6 +428,8 @@ mod tests {
         assert_eq!(with(&[year]), Retention::Days(365));
         let local = ("settings.local.json", "{\"cleanupPeriodDays\": 5}");
         assert_eq!(with(&[year, local]), Retention::Days(5));
+        let marked = ("settings.json", "\u{feff}{\"cleanupPeriodDays\": 7}");
+        assert_eq!(with(&[marked]), Retention::Days(7));
         let none = ("settings.json", "{\"cleanupPeriodDays\": 0}");
         assert_eq!(with(&[none]), Retention::Nothing);
         assert!(matches!(
