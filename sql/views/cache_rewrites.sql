@@ -2,33 +2,27 @@ create view cache_rewrites as
 -- One row per API response that wrote to the cache again what the response before it in the same session or agent had there.
 with requests as (
     select
-        response_costs.api_response_id,
-        response_costs.message_id,
-        response_costs.session_id,
-        response_costs.agent_run_id,
-        response_costs.project,
-        response_costs.model,
-        lag(response_costs.model) over thread as previous_model,
-        lag(coalesce(response_costs.cache_read_tokens, 0) + coalesce(response_costs.cache_write_tokens, 0)) over thread
-            as previous_tokens,
-        coalesce(response_costs.cache_read_tokens, 0) as cache_read_tokens,
-        response_costs.cache_write_tokens,
-        response_costs.cache_write_5m_cost_usd + response_costs.cache_write_1h_cost_usd as cache_write_cost_usd,
+        api_response_id,
+        session_id,
+        agent_run_id,
+        model,
+        lag(model) over thread as previous_model,
+        lag(coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)) over thread as previous_tokens,
+        coalesce(cache_read_tokens, 0) as cache_read_tokens,
+        cache_write_tokens,
         -- Entries of both lifetimes can be in one cache. It has expired for certain after the longer one.
-        case max(response_costs.cache_write_1h_tokens > 0) over (thread rows between unbounded preceding and 1 preceding)
+        case max(cache_write_1h_tokens > 0) over (thread rows between unbounded preceding and 1 preceding)
             when 1 then 60
             else 5
         end as lifetime_minutes,
-        response_costs.response_date,
-        response_costs.responded_at,
-        lag(response_costs.responded_at) over thread as previous_at
-    from response_costs
-    where response_costs.kind = 'message' and response_costs.session_id is not null
+        responded_at,
+        lag(responded_at) over thread as previous_at
+    from api_responses
+    where kind = 'message' and session_id is not null
     window thread as (
-        partition by response_costs.session_id, response_costs.agent_run_id
+        partition by session_id, agent_run_id
         order by
-            response_costs.responded_at, response_costs.api_message_id, response_costs.id_scope, response_costs.model,
-            response_costs.cache_read_tokens, response_costs.cache_write_tokens, response_costs.cache_write_1h_tokens
+            responded_at, api_message_id, id_scope, model, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens
     )
 ),
 
@@ -45,10 +39,10 @@ misses as (
 
 select
     misses.api_response_id,
-    misses.message_id,
+    response_costs.message_id,
     misses.session_id,
     misses.agent_run_id,
-    misses.project,
+    response_costs.project,
     case
         when exists (
             select 1
@@ -83,7 +77,12 @@ select
     misses.cache_write_tokens,
     misses.rewritten_tokens, -- written although they had been there
     -- The part of the cost of its cache writes.
-    round(misses.cache_write_cost_usd * misses.rewritten_tokens / misses.cache_write_tokens, 6) as rewritten_cost_usd,
-    misses.response_date, -- local
+    round(
+        (response_costs.cache_write_5m_cost_usd + response_costs.cache_write_1h_cost_usd)
+            * misses.rewritten_tokens / misses.cache_write_tokens,
+        6
+    ) as rewritten_cost_usd,
+    response_costs.response_date, -- local
     misses.responded_at
-from misses;
+from misses
+cross join response_costs on response_costs.api_response_id = misses.api_response_id;
