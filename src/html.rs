@@ -35,6 +35,18 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// Escapes a text; what is between backticks is code.
+pub fn prose(text: &str) -> String {
+    let mut html = String::new();
+    for (number, part) in text.split('`').enumerate() {
+        html += &match number % 2 {
+            0 => escape(part),
+            _ => format!("<code>{}</code>", escape(part)),
+        };
+    }
+    html
+}
+
 /// A part that is closed until the reader opens it; both arguments are HTML.
 pub fn fold(class: &str, summary: &str, body: &str) -> String {
     format!("<details class=\"{class}\"><summary>{summary}</summary><div>{body}</div></details>\n")
@@ -50,5 +62,11 @@ mod tests {
             escape("</title><script>\"a\" & 'b'\u{202e}\u{1b}[m"),
             "&lt;/title&gt;&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\\u{202e}\\u{1b}[m"
         );
+    }
+
+    #[test]
+    fn what_is_between_backticks_is_code() {
+        assert_eq!(prose("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+        assert_eq!(prose("a < b"), "a &lt; b");
     }
 }

@@ -70,7 +70,7 @@ impl Section {
             "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"how\">{}</p>\n",
             escape(&question.name),
             escape(&question.title),
-            escape(&question.how_to_read)
+            html::prose(&question.how_to_read)
         );
         let chart = question.chart.as_deref().and_then(Chart::parse);
         let drawn = chart.and_then(|chart| chart.draw(&with_local_times(&self.rows, zone)));
