@@ -869,6 +869,47 @@ fn of_two_homes_with_the_same_file_always_the_same_is_the_example() {
 }
 
 #[test]
+fn a_response_without_a_session_is_of_the_machine_whose_line_is_its_message() {
+    let of = |session: Option<&str>, time: Option<&str>| json!({"sessionId": session, "timestamp": time});
+    let homes = [
+        (
+            "one",
+            NOTES,
+            vec![
+                response("u1", "msg_1", 1, of(None, Some("2026-01-03T10:00:00.000Z"))),
+                user("u2", "a", of(Some(S1), None)),
+            ],
+        ),
+        (
+            "two",
+            "projects/-w/agent-a0000001.jsonl",
+            vec![user(
+                "u1",
+                "a",
+                of(Some(S1), Some("2026-01-02T10:00:00.000Z")),
+            )],
+        ),
+    ];
+    let machines = |order: &[usize]| {
+        let sandbox = Sandbox::new();
+        for number in order {
+            let (machine, file, lines) = &homes[*number];
+            let path = sandbox.path(machine).join(file);
+            let content: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+            let home = sandbox.path(machine).display().to_string();
+            sandbox.ok(&["sync", "--machine", machine, "--source", &home]);
+            sandbox.check();
+        }
+        sandbox.query("select machine, response_count from bi_days")
+    };
+    assert_eq!(machines(&[0]), ["one|1"]);
+    assert_eq!(machines(&[0, 1]), ["two|1"]);
+    assert_eq!(machines(&[1, 0]), ["two|1"]);
+}
+
+#[test]
 fn a_call_of_another_session_that_arrives_later_is_that_of_its_result_and_of_its_agent() {
     let interrupted = answer(
         "u1",

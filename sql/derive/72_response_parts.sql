@@ -36,7 +36,7 @@ select
     case
         when responses.session_id is not null then ''
         else coalesce((
-            select _message_machines.machine from _message_machines where _message_machines.message_id = responses.message_id
+            select _message_machines.file_machine from _message_machines where _message_machines.message_id = responses.message_id
         ), '')
     end,
     count(*),

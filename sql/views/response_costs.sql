@@ -174,8 +174,8 @@ select
     projects.name as project,
     coalesce(
         (select bi_sessions.machine from bi_sessions where bi_sessions.session_id = totals.session_id),
-        (select _message_machines.machine from _message_machines where _message_machines.message_id = totals.message_id)
-    ) as machine, -- of its session
+        (select _message_machines.file_machine from _message_machines where _message_machines.message_id = totals.message_id)
+    ) as machine, -- of its session, else of the file of its message: another line may give the message a session
     totals.model,
     totals.priced_model,
     totals.model_price_id,
