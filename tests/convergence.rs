@@ -1008,6 +1008,22 @@ fn a_session_that_only_an_earlier_index_named_has_no_row() {
 }
 
 #[test]
+fn a_session_that_only_an_earlier_index_named_has_no_row_when_all_tables_are_filled_again() {
+    let index = json!({"entries": [{"sessionId": S2}]}).to_string();
+    let sandbox = Sandbox::new();
+    let sessions_of = |content: &str| {
+        sandbox.write("projects/-w/sessions-index.json", content);
+        let home = sandbox.home();
+        let mut sync = sandbox.command(&["sync", "--source", home.to_str().unwrap()]);
+        let synced = sync.env("CC_ETL_REFILL", "1").output().unwrap();
+        assert!(synced.status.success());
+        sandbox.query("select session_id from sessions")
+    };
+    assert_eq!(sessions_of(&index), [S2]);
+    assert!(sessions_of(&format!("{index}\n{{")).is_empty());
+}
+
+#[test]
 fn the_title_of_a_session_that_only_an_earlier_index_named_is_not_found() {
     let index = json!({"entries": [{"sessionId": S2, "summary": "cobalt"}]}).to_string();
     let sandbox = Sandbox::new();

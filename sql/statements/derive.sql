@@ -34,6 +34,15 @@ create temp table if not exists touched_tool_uses (tool_use_id text primary key)
 create temp table if not exists touched_pastes (cache_name text primary key) without rowid;
 create temp table if not exists retired_hints (session_id text primary key) without rowid; -- of session_hints
 
+-- A sync that fills all tables again deletes hints too: those that the archive has of an index that has grown since.
+create temp trigger if not exists session_hint_deleted
+after delete on session_hints when old.session_id is not null
+begin
+    insert or ignore into touched_sessions (session_id)
+    select session_id from sessions where session_id = old.session_id;
+    insert or ignore into retired_hints (session_id) values (old.session_id);
+end;
+
 -- What the search index has.
 create temp table if not exists indexed_rows (
     last_block_id integer, last_event_id integer, least_text_id integer
@@ -173,15 +182,6 @@ begin
     from agent_metas
     join sessions using (session_id)
     where agent_metas.file_id = new.file_id;
-end;
-
-create temp trigger if not exists session_hint_deleted
-after delete on session_hints
-begin
-    insert or ignore into touched_sessions (session_id)
-    select session_id from sessions where session_id = old.session_id;
-    insert or ignore into retired_hints (session_id)
-    select session_id from sessions where session_id = old.session_id;
 end;
 
 create temp trigger if not exists agent_meta_deleted
