@@ -229,6 +229,37 @@ fn open_background_reader(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Begins read transactions of one snapshot, at most `count` of them. A sync may go on.
+pub fn begin_readers(connection: Connection, path: &Path, count: usize) -> Result<Vec<Connection>> {
+    const BEGIN: &str = "begin; select 1 from sqlite_schema";
+    let mode: String = connection.pragma_query_value(None, "locking_mode", |row| row.get(0))?;
+    if count <= 1 || mode == "exclusive" {
+        connection.execute_batch(BEGIN)?;
+        return Ok(vec![connection]);
+    }
+    let mut readers = Vec::new();
+    for _ in 0..count {
+        let reader = open_background_reader(path)?;
+        // It looks up rows in the order of their times, which is not that of pages.
+        reader.pragma_update(None, "cache_size", CACHE_KIB)?;
+        readers.push(reader);
+    }
+    // The version differs if something was committed in between. That is rare, so a few repetitions are enough.
+    let version = || connection.pragma_query_value(None, "data_version", |row| row.get(0));
+    loop {
+        let before: i64 = version()?;
+        for reader in &readers {
+            reader.execute_batch(BEGIN)?;
+        }
+        if version()? == before {
+            return Ok(readers);
+        }
+        for reader in &readers {
+            reader.execute_batch("rollback")?;
+        }
+    }
+}
+
 fn refuse_older(connection: &Connection, path: &Path) -> Result<()> {
     match schema_version(connection)? {
         SCHEMA_VERSION.. => Ok(()),
@@ -359,6 +390,42 @@ pub fn query_rows(connection: &Connection, statement: &str) -> Result<QueryRows>
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    #[test]
+    fn readers_see_one_snapshot_while_another_connection_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        drop(create(&path).unwrap());
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let write = || {
+                let writer = open(&path).unwrap();
+                writer.pragma_update(None, "synchronous", "off").unwrap();
+                let sql = "insert into settings (setting, value) values (?1, '')";
+                for number in 0.. {
+                    writer.execute(sql, [number.to_string()]).unwrap();
+                    if is_over.load(Relaxed) {
+                        break;
+                    }
+                }
+            };
+            scope.spawn(write);
+            let count = |reader: &Connection| -> i64 {
+                let sql = "select count(*) from settings";
+                reader.query_row(sql, [], |row| row.get(0)).unwrap()
+            };
+            let are_equal = (0..50).all(|_| {
+                let readers = begin_readers(open_read_only(&path).unwrap(), &path, 3).unwrap();
+                let counts: Vec<i64> = readers.iter().map(count).collect();
+                counts == [counts[0]; 3]
+            });
+            is_over.store(true, Relaxed);
+            assert!(are_equal);
+        });
+    }
+
     #[test]
     fn sqlite_has_the_fix_of_the_wal_reset_bug() {
         // https://sqlite.org/wal.html#walresetbug

@@ -40,7 +40,7 @@ fn data_sets(global: &Global, arguments: &ExportArguments, path: &Path) -> Resul
     let connection = open(path)?;
     let profile = profile(global, arguments, &connection)?;
     match arguments.format {
-        ExportFormat::Parquet => parquet(global, arguments, &connection, &profile)?,
+        ExportFormat::Parquet => parquet(global, arguments, connection, path, &profile)?,
         ExportFormat::Sqlite => {
             let out = named(
                 arguments,
@@ -184,10 +184,14 @@ impl Lines {
     }
 }
 
+/// Data sets that are read in parallel. More would need more memory, and would soon wait for the largest one.
+const READERS: usize = 2;
+
 fn parquet(
     global: &Global,
     arguments: &ExportArguments,
-    connection: &Connection,
+    connection: Connection,
+    path: &Path,
     profile: &Profile,
 ) -> Result<()> {
     let Some(out) = arguments
@@ -198,7 +202,8 @@ fn parquet(
         let message = "--format parquet writes a folder; name it with --out DIR";
         return Err(Error::Usage(message.to_string()));
     };
-    let summary = folder::write(connection, out, profile)?;
+    let readers = database::begin_readers(connection, path, READERS)?;
+    let summary = folder::write(readers, out, profile)?;
     if global.quiet {
         return Ok(());
     }

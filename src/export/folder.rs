@@ -24,6 +24,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Version of the layout and the columns.
@@ -82,14 +83,14 @@ struct Staged {
     entry: Entry,
 }
 
-/// Writes all data sets in one read transaction.
-pub fn write(connection: &Connection, out: &Path, profile: &Profile) -> Result<Summary> {
+/// Writes all data sets. Each reader has a thread, and all have begun to read the same snapshot.
+pub fn write(readers: Vec<Connection>, out: &Path, profile: &Profile) -> Result<Summary> {
     let root = out.join(format!("v{VERSION}"));
     database::create_private_folder(&root).map_err(Error::io(&root))?;
     refuse_other_profile(&root, profile)?;
     let staging = create_staging(&root)?;
     let mut machines: BTreeMap<String, Vec<Staged>> = BTreeMap::new();
-    for staged in stage(connection, staging.path(), profile)? {
+    for staged in stage(readers, staging.path(), profile)? {
         machines
             .entry(staged.machine.clone())
             .or_default()
@@ -161,30 +162,52 @@ fn create_staging(root: &Path) -> Result<tempfile::TempDir> {
 
 /// A batch of rows of a file.
 struct Part {
-    set: usize,
     partition: Partition,
     batch: Batch,
     times: Option<(i64, i64)>,
 }
 
-/// Reads all rows. Another thread encodes them.
-fn stage(connection: &Connection, staging: &Path, profile: &Profile) -> Result<Vec<Staged>> {
+/// Writes the files of all data sets. Readers take one data set after the other.
+fn stage(readers: Vec<Connection>, staging: &Path, profile: &Profile) -> Result<Vec<Staged>> {
     let sets = data_set::all();
-    let columns: Vec<Vec<Column>> = sets.iter().map(|set| set.columns(profile)).collect();
+    let next = AtomicUsize::new(0);
+    let stage_some = |reader: Connection| -> Result<Vec<Staged>> {
+        let mut staged = Vec::new();
+        while let Some(set) = sets.get(next.fetch_add(1, Relaxed)) {
+            match stage_set(&reader, set, staging, profile) {
+                Ok(files) => staged.extend(files),
+                Err(error) => {
+                    // The others need not go on.
+                    next.store(sets.len(), Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(staged)
+    };
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(1);
-        let encoder = scope.spawn(|| encode(receiver, &sets, &columns, staging));
-        let transaction = connection.unchecked_transaction()?;
-        let read = sets.iter().enumerate().try_for_each(|(number, set)| {
-            read_set(
-                &transaction,
-                number,
-                set,
-                &columns[number],
-                profile,
-                &sender,
-            )
-        });
+        let start = |reader| scope.spawn(|| stage_some(reader));
+        let threads: Vec<_> = readers.into_iter().map(start).collect();
+        let mut staged = Vec::new();
+        for thread in threads {
+            staged.extend(thread.join().expect("a reader does not panic")?);
+        }
+        Ok(staged)
+    })
+}
+
+/// Reads the rows of a data set. Another thread encodes them.
+fn stage_set(
+    connection: &Connection,
+    set: &DataSet,
+    staging: &Path,
+    profile: &Profile,
+) -> Result<Vec<Staged>> {
+    let columns = set.columns(profile);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(0);
+        let encoder = scope.spawn(|| encode(receiver, set, &columns, staging));
+        let read = read_set(connection, set, &columns, profile, &sender);
         drop(sender);
         let staged = encoder.join().expect("the encoder does not panic");
         // If the encoder failed, its error is the reason why the reader could not go on.
@@ -195,7 +218,6 @@ fn stage(connection: &Connection, staging: &Path, profile: &Profile) -> Result<V
 
 fn read_set(
     connection: &Connection,
-    number: usize,
     set: &DataSet,
     columns: &[Column],
     profile: &Profile,
@@ -214,7 +236,6 @@ fn read_set(
         let goes_on = |part: &mut Part| part.partition == *partition && !part.batch.is_full();
         if part.as_mut().is_none_or(|part| !goes_on(part))
             && let Some(done) = part.replace(Part {
-                set: number,
                 partition: partition.clone(),
                 batch: Batch::new(columns),
                 times: None,
@@ -236,29 +257,28 @@ fn read_set(
 /// Writes the batches of each file, which follow each other.
 fn encode(
     receiver: Receiver<Part>,
-    sets: &[DataSet],
-    columns: &[Vec<Column>],
+    set: &DataSet,
+    columns: &[Column],
     staging: &Path,
 ) -> Result<Vec<Staged>> {
     let mut staged = Vec::new();
-    let mut open: Option<(usize, Partition, Encoding)> = None;
+    let mut open: Option<(Partition, Encoding)> = None;
     for part in receiver {
-        let is_of = |(set, partition, _): &(usize, Partition, Encoding)| {
-            *set == part.set && *partition == part.partition
-        };
-        if !open.as_ref().is_some_and(is_of) {
-            if let Some((set, partition, encoding)) = open.take() {
-                staged.push(encoding.finish(&sets[set], partition)?);
+        if open
+            .as_ref()
+            .is_none_or(|(partition, _)| *partition != part.partition)
+        {
+            if let Some((partition, encoding)) = open.take() {
+                staged.push(encoding.finish(set, partition)?);
             }
-            let path = staging.join(staged.len().to_string());
-            let file = Encoding::new(path, &columns[part.set])?;
-            open = Some((part.set, part.partition.clone(), file));
+            let path = staging.join(format!("{}-{}", set.name, staged.len()));
+            open = Some((part.partition.clone(), Encoding::new(path, columns)?));
         }
-        let (_, _, encoding) = open.as_mut().expect("it was just opened");
-        encoding.write(&part)?;
+        let (_, encoding) = open.as_mut().expect("it was just opened");
+        encoding.write(part)?;
     }
-    if let Some((set, partition, encoding)) = open {
-        staged.push(encoding.finish(&sets[set], partition)?);
+    if let Some((partition, encoding)) = open {
+        staged.push(encoding.finish(set, partition)?);
     }
     Ok(staged)
 }
@@ -284,13 +304,13 @@ impl Encoding {
         })
     }
 
-    fn write(&mut self, part: &Part) -> Result<()> {
+    fn write(&mut self, part: Part) -> Result<()> {
         self.rows += part.batch.row_count() as u64;
         self.times = match (self.times, part.times) {
             (Some((first, last)), Some((from, to))) => Some((first.min(from), last.max(to))),
             (times, other) => times.or(other),
         };
-        self.file.write(&part.batch)
+        self.file.write(part.batch)
     }
 
     fn finish(self, set: &DataSet, partition: Partition) -> Result<Staged> {

@@ -8,7 +8,7 @@ use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Ty
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::{Type, TypePtr};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Limits of a row group.
 const ROWS: usize = 1 << 17;
-const BYTES: usize = 16 << 20;
+const BYTES: usize = 8 << 20;
 
 /// Rows by column, at most a row group.
 pub struct Batch {
@@ -37,7 +37,14 @@ enum Data {
     Dates(Vec<i32>),
     Doubles(Vec<f64>),
     Booleans(Vec<bool>),
-    Texts(Vec<ByteArray>),
+    Texts(Texts),
+}
+
+/// Strings one after the other, without an allocation for each.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Batch {
@@ -51,7 +58,7 @@ impl Batch {
                 Kind::Double => Data::Doubles(Vec::new()),
                 Kind::Boolean => Data::Booleans(Vec::new()),
                 Kind::Id | Kind::Word | Kind::Name | Kind::Path | Kind::Content => {
-                    Data::Texts(Vec::new())
+                    Data::Texts(Texts::default())
                 }
             },
         };
@@ -78,7 +85,8 @@ impl Batch {
                 (Data::Booleans(data), Cell::Boolean(value)) => data.push(*value),
                 (Data::Texts(data), Cell::Text(text)) => {
                     self.byte_count += text.len();
-                    data.push(ByteArray::from(&**text));
+                    data.bytes.extend_from_slice(text.as_bytes());
+                    data.ends.push(data.bytes.len());
                 }
                 (_, other) => unreachable!("a cell has the kind of its column: {other:?}"),
             }
@@ -127,7 +135,7 @@ impl ParquetFile {
             hasher: blake3::Hasher::new(),
             byte_count: 0,
         };
-        let writer = SerializedFileWriter::new(hashed, schema(columns), properties());
+        let writer = SerializedFileWriter::new(hashed, schema(columns), properties(columns));
         Ok(ParquetFile {
             writer: writer.map_err(failed(path))?,
             path: path.to_path_buf(),
@@ -135,7 +143,7 @@ impl ParquetFile {
     }
 
     /// Writes a batch as a row group.
-    pub fn write(&mut self, batch: &Batch) -> Result<()> {
+    pub fn write(&mut self, batch: Batch) -> Result<()> {
         write_group(&mut self.writer, batch).map_err(failed(&self.path))
     }
 
@@ -176,22 +184,31 @@ fn schema(columns: &[Column]) -> TypePtr {
     Arc::new(schema.expect("the fields are valid"))
 }
 
-fn properties() -> WriterPropertiesPtr {
-    let level = ZstdLevel::try_new(3).expect("zstd has this level");
-    let properties = WriterProperties::builder()
+fn properties(columns: &[Column]) -> WriterPropertiesPtr {
+    // Measured on an export with all text: with level 3 the files are an eighth smaller, and take a third longer to encode.
+    let level = ZstdLevel::try_new(1).expect("zstd has this level");
+    // Words and names fit in a dictionary of this size. Where ids do not, as in most columns of ids, they soon go without one.
+    const DICTIONARY_BYTES: usize = 1 << 16;
+    let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_created_by("cc-etl version 1".to_string())
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
+    // A range of texts lets a reader skip nothing.
+    for column in columns.iter().filter(|column| column.kind == Kind::Content) {
+        let path = ColumnPath::from(column.name);
+        properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+    }
     Arc::new(properties.build())
 }
 
 fn write_group(
     writer: &mut SerializedFileWriter<Hashed>,
-    batch: &Batch,
+    batch: Batch,
 ) -> std::result::Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
-    for values in &batch.columns {
+    for values in batch.columns {
         let mut column = group.next_column()?.expect("the schema has this column");
         write_column(&mut column, values)?;
         column.close()?;
@@ -202,18 +219,32 @@ fn write_group(
 
 fn write_column(
     column: &mut SerializedColumnWriter<'_>,
-    values: &Values,
+    values: Values,
 ) -> std::result::Result<usize, ParquetError> {
     let levels = (!values.is_required).then_some(&*values.levels);
-    match &values.data {
-        Data::Integers(data) => column.typed::<Int64Type>().write_batch(data, levels, None),
-        Data::Dates(data) => column.typed::<Int32Type>().write_batch(data, levels, None),
-        Data::Doubles(data) => column.typed::<DoubleType>().write_batch(data, levels, None),
-        Data::Booleans(data) => column.typed::<BoolType>().write_batch(data, levels, None),
-        Data::Texts(data) => column
-            .typed::<ByteArrayType>()
-            .write_batch(data, levels, None),
+    match values.data {
+        Data::Integers(data) => column.typed::<Int64Type>().write_batch(&data, levels, None),
+        Data::Dates(data) => column.typed::<Int32Type>().write_batch(&data, levels, None),
+        Data::Doubles(data) => column
+            .typed::<DoubleType>()
+            .write_batch(&data, levels, None),
+        Data::Booleans(data) => column.typed::<BoolType>().write_batch(&data, levels, None),
+        Data::Texts(texts) => {
+            let data = slices(texts);
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&data, levels, None)
+        }
     }
+}
+
+fn slices(texts: Texts) -> Vec<ByteArray> {
+    let bytes = ByteArray::from(texts.bytes);
+    let starts = std::iter::once(&0).chain(&texts.ends);
+    let ranges = starts.zip(&texts.ends);
+    ranges
+        .map(|(start, end)| bytes.slice(*start, end - start))
+        .collect()
 }
 
 fn failed(path: &Path) -> impl FnOnce(ParquetError) -> Error {

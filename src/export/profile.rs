@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use clap::ValueEnum;
 use rusqlite::Connection;
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::hash::BuildHasher;
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Detail {
@@ -43,14 +43,23 @@ pub struct Profile {
     key: Option<Key>,
     /// Names that people gave are not hashed.
     pub has_names: bool,
-    redaction: Option<RefCell<Redaction>>,
+    redaction: Option<Redaction>,
 }
 
-/// Masks what should not be shared, and counts it by machine and rule.
+/// Masks what should not be shared.
 struct Redaction {
     homes: Homes,
+    /// How often each rule has masked something of each machine.
+    counts: Mutex<BTreeMap<String, Counts>>,
+}
+
+/// Shows the strings of one machine after the other as a profile does. Each thread has its own.
+pub struct Filter<'p> {
+    profile: &'p Profile,
     machine: String,
-    counts: BTreeMap<String, Counts>,
+    counts: Counts,
+    /// Hashes of names, which are few and in most rows.
+    hashes: HashMap<String, String>,
 }
 
 /// The key of the hashes. Who has it can find out whether a hash is that of a given name.
@@ -70,12 +79,11 @@ impl Profile {
     pub fn redacted(connection: &Connection) -> Result<Profile> {
         let redaction = Redaction {
             homes: Homes::read(connection)?,
-            machine: String::new(),
-            counts: BTreeMap::new(),
+            counts: Mutex::default(),
         };
         Ok(Profile {
             detail: Detail::Redacted,
-            redaction: Some(RefCell::new(redaction)),
+            redaction: Some(redaction),
             ..Profile::full()
         })
     }
@@ -94,48 +102,26 @@ impl Profile {
         kind != Kind::Content || self.key.is_none()
     }
 
-    /// A string as the profile shows it.
-    pub fn show<'t>(&self, kind: Kind, text: &'t str) -> Cow<'t, str> {
-        if let Some(redaction) = &self.redaction {
-            return match kind {
-                Kind::Id if is_id(text) => Cow::Borrowed(text),
-                Kind::Word if is_word(text) => Cow::Borrowed(text),
-                _ => redaction.borrow_mut().redact(text),
-            };
-        }
-        let Some(key) = &self.key else {
-            return Cow::Borrowed(text);
-        };
-        let is_shown = match kind {
-            Kind::Id => is_id(text),
-            Kind::Word => is_word(text),
-            Kind::Name => self.has_names || text.is_empty(),
-            _ => text.is_empty(),
-        };
-        match is_shown {
-            true => Cow::Borrowed(text),
-            false => Cow::Owned(key.hash(text)),
-        }
-    }
-
-    /// What is masked from now on is counted for this machine.
-    pub fn count_for(&self, machine: &str) {
-        if let Some(redaction) = &self.redaction {
-            let mut redaction = redaction.borrow_mut();
-            if redaction.machine != machine {
-                redaction.machine = machine.to_string();
-            }
+    pub fn filter(&self) -> Filter<'_> {
+        Filter {
+            profile: self,
+            machine: String::new(),
+            counts: Counts::new(),
+            hashes: HashMap::new(),
         }
     }
 
     /// How often each rule has masked something of a machine, or of all.
     pub fn masked(&self, machine: Option<&str>) -> Counts {
         let mut masked = Counts::new();
-        let redaction = self.redaction.as_ref().map(RefCell::borrow);
-        for (of, counts) in redaction.iter().flat_map(|redaction| &redaction.counts) {
-            if machine.is_none_or(|machine| machine == of) {
-                for (rule, count) in counts {
-                    *masked.entry(rule).or_default() += count;
+        if let Some(redaction) = &self.redaction {
+            let counts = redaction
+                .counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            for (of, counts) in &*counts {
+                if machine.is_none_or(|machine| machine == of) {
+                    add(&mut masked, counts);
                 }
             }
         }
@@ -152,23 +138,87 @@ impl Profile {
     }
 }
 
+impl Filter<'_> {
+    /// A string as the profile shows it.
+    pub fn show<'t>(&mut self, kind: Kind, text: &'t str) -> Cow<'t, str> {
+        if let Some(redaction) = &self.profile.redaction {
+            return match kind {
+                Kind::Id if is_id(text) => Cow::Borrowed(text),
+                Kind::Word if is_word(text) => Cow::Borrowed(text),
+                _ => redaction.redact(text, &mut self.counts),
+            };
+        }
+        let Some(key) = &self.profile.key else {
+            return Cow::Borrowed(text);
+        };
+        let is_shown = match kind {
+            Kind::Id => is_id(text),
+            Kind::Word => is_word(text),
+            Kind::Name => self.profile.has_names || text.is_empty(),
+            _ => text.is_empty(),
+        };
+        match (is_shown, kind) {
+            (true, _) => Cow::Borrowed(text),
+            (false, Kind::Name) => Cow::Owned(self.hash_name(key, text)),
+            (false, _) => Cow::Owned(key.hash(text)),
+        }
+    }
+
+    /// What is masked from now on is counted for this machine.
+    pub fn count_for(&mut self, machine: &str) {
+        if self.machine != machine {
+            self.finish();
+            self.machine = machine.to_string();
+        }
+    }
+
+    /// Adds what was masked to the counts of the profile.
+    pub fn finish(&mut self) {
+        let counts = std::mem::take(&mut self.counts);
+        if let Some(redaction) = &self.profile.redaction
+            && !counts.is_empty()
+        {
+            let mut of_machines = redaction
+                .counts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            add(
+                of_machines.entry(self.machine.clone()).or_default(),
+                &counts,
+            );
+        }
+    }
+
+    fn hash_name(&mut self, key: &Key, name: &str) -> String {
+        const REMEMBERED: usize = 1 << 12;
+        if let Some(hash) = self.hashes.get(name) {
+            return hash.clone();
+        }
+        if self.hashes.len() == REMEMBERED {
+            self.hashes.clear();
+        }
+        let hash = key.hash(name);
+        self.hashes.insert(name.to_string(), hash.clone());
+        hash
+    }
+}
+
+fn add(counts: &mut Counts, more: &Counts) {
+    for (rule, count) in more {
+        *counts.entry(rule).or_default() += count;
+    }
+}
+
 impl Redaction {
-    fn redact<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
-        let mut counts = Counts::new();
-        let masked = secrets::rules().mask(text, &mut counts);
+    fn redact<'t>(&self, text: &'t str, counts: &mut Counts) -> Cow<'t, str> {
+        let masked = secrets::rules().mask(text, counts);
         let (hidden, home_count) = self.homes.hide(&masked);
         let hidden = match hidden {
             Cow::Borrowed(_) => None,
             Cow::Owned(hidden) => Some(hidden),
         };
         if home_count > 0 {
-            counts.insert(homes::RULE, home_count);
-        }
-        if !counts.is_empty() {
-            let of_machine = self.counts.entry(self.machine.clone()).or_default();
-            for (rule, count) in counts {
-                *of_machine.entry(rule).or_default() += count;
-            }
+            *counts.entry(homes::RULE).or_default() += home_count;
         }
         hidden.map_or(masked, Cow::Owned)
     }
@@ -222,22 +272,31 @@ fn random() -> [u8; 32] {
 
 /// Whether a string has the form of an id that a program made up. A teammate's id is its name.
 fn is_id(text: &str) -> bool {
-    let is_of_id = |byte: u8| byte.is_ascii_alphanumeric() || b"_-:#".contains(&byte);
-    text.is_empty()
-        || (text.len() <= 128
-            && text.bytes().all(is_of_id)
-            && text.bytes().any(|byte| byte.is_ascii_digit()))
+    let mut has_digit = false;
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => has_digit = true,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' | b':' | b'#' => {}
+            _ => return false,
+        }
+    }
+    text.is_empty() || (has_digit && text.len() <= 128)
 }
 
 /// Whether a string has the form of a word of a vocabulary or of the name of a model or tool. Paths, and the ids of accounts in the
 /// name of a cloud's resource, have not.
 fn is_word(text: &str) -> bool {
-    let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:@[]<>/".contains(&byte);
-    text.len() <= 100
-        && text.bytes().all(is_of_word)
-        && !text.starts_with(['/', '.'])
-        && text.bytes().filter(|byte| *byte == b'/').count() <= 2
-        && text.bytes().filter(|byte| *byte == b':').count() <= 1
+    let (mut slashes, mut colons) = (0, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'/' => slashes += 1,
+            b':' => colons += 1,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {}
+            b'_' | b'-' | b'.' | b'@' | b'[' | b']' | b'<' | b'>' => {}
+            _ => return false,
+        }
+    }
+    text.len() <= 100 && !text.starts_with(['/', '.']) && slashes <= 2 && colons <= 1
 }
 
 #[cfg(test)]
@@ -269,7 +328,7 @@ mod tests {
     #[test]
     fn metrics_show_only_ids_and_words_that_look_like_some() {
         let profile = Profile::metrics(Key([1; 32]), false);
-        let shows = |kind, text: &str| profile.show(kind, text) == text;
+        let shows = |kind, text: &str| profile.filter().show(kind, text) == text;
         for id in [
             "5e550013-0000-4000-8000-000000000001",
             "toolu_01AbC",
@@ -309,7 +368,8 @@ mod tests {
         assert!(!shows(Kind::Name, "tea-shop"));
         assert!(!shows(Kind::Path, "-home-a"));
         let profile = Profile::metrics(Key([1; 32]), true);
-        assert_eq!(profile.show(Kind::Name, "tea-shop"), "tea-shop");
-        assert_ne!(profile.show(Kind::Path, "-home-a"), "-home-a");
+        let mut filter = profile.filter();
+        assert_eq!(filter.show(Kind::Name, "tea-shop"), "tea-shop");
+        assert_ne!(filter.show(Kind::Path, "-home-a"), "-home-a");
     }
 }

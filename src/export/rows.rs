@@ -1,11 +1,11 @@
 //! Reads the rows of a data set as typed cells, as a profile shows them.
 
 use super::data_set::{Column, DataSet, Kind};
-use super::profile::Profile;
+use super::profile::{Filter, Profile};
 use crate::error::{Error, Result};
 use crate::timestamp;
-use rusqlite::Connection;
 use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, Row};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use time::{Date, Month};
@@ -69,39 +69,28 @@ pub fn each(
         .chain(set.key.iter().copied())
         .filter_map(place)
         .collect();
-    let mut last: Vec<Value> = Vec::new();
+    let mut order = Order::new(order);
+    let mut filter = profile.filter();
     let mut partition: Option<Partition> = None;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         // Equal rows give equal files only in one order, and a key that is not unique would be lost in other engines.
-        let is_next = last.is_empty()
-            || order
-                .iter()
-                .zip(&last)
-                .map(|(place, last)| compare(&row.get_ref_unwrap(*place), last))
-                .find(|order| order.is_ne())
-                == Some(Ordering::Greater);
-        if !is_next {
+        if !order.advance(row) {
             return Err(Error::CheckFailed(format!(
                 "the rows of {} are not in order or not unique; please report this",
                 set.name
             )));
         }
-        last.clear();
-        for place in &order {
-            last.push(row.get(*place)?);
-        }
-        let machine = cell(set, &columns[0], row.get_ref_unwrap(0), profile)?;
+        let machine = cell(set, &columns[0], row.get_ref_unwrap(0), &mut filter)?;
         let Cell::Text(machine) = machine else {
             return Err(unexpected(set, &columns[0], "NULL"));
         };
-        profile.count_for(&machine);
-        let others = columns.iter().enumerate().skip(1);
-        let others =
-            others.map(|(place, column)| cell(set, column, row.get_ref_unwrap(place), profile));
-        let cells: Vec<Cell<'_>> = std::iter::once(Ok(Cell::Text(machine.clone())))
-            .chain(others)
-            .collect::<Result<_>>()?;
+        filter.count_for(&machine);
+        let mut cells = Vec::with_capacity(columns.len());
+        cells.push(Cell::Text(machine.clone()));
+        for (place, column) in columns.iter().enumerate().skip(1) {
+            cells.push(cell(set, column, row.get_ref_unwrap(place), &mut filter)?);
+        }
         let month = match time.map(|place| row.get_ref_unwrap(place)) {
             None => None,
             Some(ValueRef::Text(time)) if time.len() >= MONTH.len() => Some(&time[..MONTH.len()]),
@@ -119,11 +108,60 @@ pub fn each(
         }
         take(partition.as_ref().expect("it was just set"), &cells)?;
     }
+    filter.finish();
     Ok(())
 }
 
 /// The partition of rows without a time. Some engines do not read Hive's name for it.
 const MONTH: &str = "0000-00";
+
+/// Whether rows come in an order without repetitions.
+struct Order {
+    /// The columns to sort by.
+    places: Vec<usize>,
+    /// Their values in the last row; none before the first row.
+    last: Vec<Value>,
+}
+
+impl Order {
+    fn new(places: Vec<usize>) -> Order {
+        let last = Vec::with_capacity(places.len());
+        Order { places, last }
+    }
+
+    /// Takes the next row, and returns whether it follows the last one.
+    fn advance(&mut self, row: &Row<'_>) -> bool {
+        let values = self.places.iter().map(|place| row.get_ref_unwrap(*place));
+        if self.last.is_empty() {
+            self.last.extend(values.map(owned));
+            return true;
+        }
+        let mut order = Ordering::Equal;
+        for (value, last) in values.zip(&mut self.last) {
+            order = order.then_with(|| compare(&value, last));
+            match (last, value) {
+                // Most values are strings: their memory is used again.
+                (Value::Text(last), ValueRef::Text(text)) => {
+                    last.clear();
+                    last.push_str(&String::from_utf8_lossy(text));
+                }
+                (last, value) => *last = owned(value),
+            }
+        }
+        order.is_gt()
+    }
+}
+
+/// A string that is not UTF-8 is refused when it becomes a cell.
+fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        ValueRef::Real(number) => Value::Real(number),
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Null => Value::Null,
+    }
+}
 
 /// SQLite's order of keys: NULL, numbers, text.
 fn compare(value: &ValueRef<'_>, last: &Value) -> Ordering {
@@ -147,7 +185,7 @@ fn cell<'r>(
     set: &DataSet,
     column: &Column,
     value: ValueRef<'r>,
-    profile: &Profile,
+    filter: &mut Filter<'_>,
 ) -> Result<Cell<'r>> {
     let wrong = |what: &str| unexpected(set, column, what);
     Ok(match (column.kind, value) {
@@ -166,7 +204,7 @@ fn cell<'r>(
                 },
                 Kind::Date => Cell::Date(day(text).ok_or_else(|| wrong(text))?),
                 Kind::Integer | Kind::Double | Kind::Boolean => return Err(wrong("text")),
-                kind => Cell::Text(profile.show(kind, text)),
+                kind => Cell::Text(filter.show(kind, text)),
             }
         }
         (_, other) => return Err(wrong(&format!("a value of type {}", other.data_type()))),
