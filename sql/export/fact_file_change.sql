@@ -52,7 +52,8 @@ select
     substr(tool_calls.called_at, 1, 10) as day,
     tool_calls.called_date as local_day,
     tool_calls.called_at as changed_at
-from file_changes
+-- In the order of the table, in which calls and messages are too.
+from file_changes not indexed
 join tool_calls on tool_calls.tool_use_id = file_changes.tool_use_id
 left join machines on machines.session_id = tool_calls.session_id
 left join agents on agents.agent_run_id = tool_calls.agent_run_id

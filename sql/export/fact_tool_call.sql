@@ -65,14 +65,9 @@ select
     calls.machine,
     calls.tool_use_id,
     calls.session_id,
-    (select agents.agent_id from agents where agents.agent_run_id = calls.agent_run_id) as agent_id,
-    (select messages.uuid from messages where messages.message_id = calls.message_id) as uuid,
-    (
-        select projects.name
-        from sessions
-        join projects using (project_id)
-        where sessions.session_id = calls.session_id
-    ) as project,
+    agents.agent_id,
+    messages.uuid,
+    projects.name as project,
     calls.git_branch,
     calls.version,
     calls.model,
@@ -90,23 +85,19 @@ select
     calls.called_date as local_day,
     calls.called_at,
     calls.answered_at,
-    (select tool_uses.command from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as command,
-    (select tool_uses.file_path from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as file_path,
-    (select tool_uses.pattern from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as pattern,
-    (select tool_uses.url from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as url,
-    (select tool_uses.query from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as query,
-    (select tool_uses.description from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as description,
-    (
-        select tool_results.denial_reason
-        from tool_uses
-        join tool_results using (tool_result_id)
-        where tool_uses.tool_use_id = calls.tool_use_id
-    ) as denial_reason,
-    (select tool_uses.input_json from tool_uses where tool_uses.tool_use_id = calls.tool_use_id) as input_json,
-    (
-        select tool_results.content
-        from tool_uses
-        join tool_results using (tool_result_id)
-        where tool_uses.tool_use_id = calls.tool_use_id
-    ) as result
-from calls;
+    tool_uses.command,
+    tool_uses.file_path,
+    tool_uses.pattern,
+    tool_uses.url,
+    tool_uses.query,
+    tool_uses.description,
+    tool_results.denial_reason,
+    tool_uses.input_json,
+    tool_results.content as result
+from calls
+left join agents on agents.agent_run_id = calls.agent_run_id
+left join messages on messages.message_id = calls.message_id
+left join sessions on sessions.session_id = calls.session_id
+left join projects on projects.project_id = sessions.project_id
+left join tool_uses on tool_uses.tool_use_id = calls.tool_use_id
+left join tool_results on tool_results.tool_result_id = tool_uses.tool_result_id;

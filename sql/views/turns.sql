@@ -88,32 +88,32 @@ select
             and messages.subtype = 'turn_duration'
     ) as recorded_duration_ms,
     (
-        select coalesce(sum(response_costs.input_tokens), 0)
-        from response_costs
-        where response_costs.session_id = begun.session_id
-            and response_costs.responded_at >= begun.sent_at
-            and response_costs.responded_at < begun.next_sent_at
+        select coalesce(sum(api_responses.input_tokens), 0)
+        from api_responses
+        where api_responses.session_id = begun.session_id
+            and api_responses.responded_at >= begun.sent_at
+            and api_responses.responded_at < begun.next_sent_at
     ) as input_tokens,
     (
-        select coalesce(sum(response_costs.output_tokens), 0)
-        from response_costs
-        where response_costs.session_id = begun.session_id
-            and response_costs.responded_at >= begun.sent_at
-            and response_costs.responded_at < begun.next_sent_at
+        select coalesce(sum(api_responses.output_tokens), 0)
+        from api_responses
+        where api_responses.session_id = begun.session_id
+            and api_responses.responded_at >= begun.sent_at
+            and api_responses.responded_at < begun.next_sent_at
     ) as output_tokens,
     (
-        select coalesce(sum(response_costs.cache_write_tokens), 0)
-        from response_costs
-        where response_costs.session_id = begun.session_id
-            and response_costs.responded_at >= begun.sent_at
-            and response_costs.responded_at < begun.next_sent_at
+        select coalesce(sum(api_responses.cache_write_tokens), 0)
+        from api_responses
+        where api_responses.session_id = begun.session_id
+            and api_responses.responded_at >= begun.sent_at
+            and api_responses.responded_at < begun.next_sent_at
     ) as cache_write_tokens,
     (
-        select coalesce(sum(response_costs.cache_read_tokens), 0)
-        from response_costs
-        where response_costs.session_id = begun.session_id
-            and response_costs.responded_at >= begun.sent_at
-            and response_costs.responded_at < begun.next_sent_at
+        select coalesce(sum(api_responses.cache_read_tokens), 0)
+        from api_responses
+        where api_responses.session_id = begun.session_id
+            and api_responses.responded_at >= begun.sent_at
+            and api_responses.responded_at < begun.next_sent_at
     ) as cache_read_tokens,
     (
         select coalesce(sum(response_costs.total_tokens), 0)
