@@ -29,9 +29,9 @@ NULL = -1
 class Template:
     """The rows of exports, sorted by session."""
 
-    def __init__(self, exports, without=()):
+    def __init__(self, exports, wanted=()):
         self.tables, self.ids = {}, {}
-        self.without = without
+        self.wanted = wanted
         for name, times, kinds in data_sets():
             files = sorted(file for out in exports for file in out.glob(f"v1/{name}/**/*.parquet"))
             schema = pq.read_schema(files[0])
@@ -103,9 +103,9 @@ def count_developer_days(messages):
     return pairs.filter(pc.is_valid(pairs["day"])).group_by(["machine", "day"]).aggregate([]).num_rows
 
 
-def invent(exports, out, machines, without=(), seed=1):
-    """Writes the files of all data sets but some, and returns the number of developer-days."""
-    template = Template(exports, without)
+def invent(exports, out, machines, wanted, seed=1):
+    """Writes the files of the wanted data sets, and returns the number of developer-days."""
+    template = Template(exports, wanted)
     with ProcessPoolExecutor(2, initializer=start, initargs=(template, out, machines, seed)) as pool:
         return sum(pool.map(write_machine, range(machines), chunksize=4))
 
@@ -134,7 +134,7 @@ def write_machine(machine):
     picks = tuple(np.concatenate([a, b[:shared]]) for a, b in zip((sessions, days, numbers), others))
     name = f"{machine:016x}"
     for data_set, (table, time, _) in TEMPLATE.tables.items():
-        if data_set not in TEMPLATE.without:
+        if data_set in TEMPLATE.wanted:
             rows, pick = rows_of(data_set, picks[0], own)
             columns = [column_of(data_set, field, rows, pick, picks, own, name).cast(field.type) for field in table.schema]
             write(pa.table(columns, schema=table.schema), data_set, time, name)
