@@ -158,6 +158,8 @@ pub fn open_older(path: &Path) -> Result<Connection> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // In memory, SQLite walks through the whole journal of a savepoint after each statement that can fail.
+    connection.pragma_update(None, "temp_store", "file")?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     // A checkpoint every 32 MB: B-tree pages of indexes change with every commit, and are written to the file once for several.
     connection.pragma_update(None, "wal_autocheckpoint", (32 << 20) / PAGE_BYTES as i64)?;
