@@ -821,8 +821,12 @@ fn detached_syncs_hold_nothing_and_one_waits_for_all() {
         places.any(|place| fs::File::open(place).unwrap().try_lock_shared().is_err())
     });
     (1..20).for_each(detach);
+    let is_alone = || processes_of(&sandbox).len() == 1;
     wait_until("the others have ended", || {
-        processes_of(&sandbox).len() == 1
+        // A process that is about to begin has no name for a moment.
+        let was_alone = is_alone();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        was_alone && is_alone()
     });
     let (process, _) = &processes_of(&sandbox)[0];
     for entry in fs::read_dir(process.join("fd")).unwrap() {
