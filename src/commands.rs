@@ -118,9 +118,17 @@ pub fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Breaks lines that are longer than those of the terminal; see [`wrap_lines`].
+pub fn fit_terminal(text: &str, indent: &str) -> String {
+    match terminal::size() {
+        Some((width, _)) => wrap_lines(text, width, indent),
+        None => text.to_string(),
+    }
+}
+
 /// Breaks lines at spaces; the lines after a break are indented. An indented line is shown as it is, such as the mark below a
 /// wrong statement.
-pub fn wrap_lines(text: &str, width: usize, indent: &str) -> String {
+fn wrap_lines(text: &str, width: usize, indent: &str) -> String {
     let wrapped = |line: &str| -> Vec<String> {
         let is_short = terminal::shown_width(line) <= width;
         if is_short || line.starts_with(' ') {

@@ -2,7 +2,7 @@
 
 use super::automatic::Automatic;
 use super::sync::background::{self, LastRun};
-use super::{database_path, print, status, wrap_lines};
+use super::{database_path, fit_terminal, print, status};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::discover::{self, Discovery, Kind, classify};
@@ -11,7 +11,7 @@ use crate::file_diff::{self, ChangedFile};
 use crate::format::text;
 use crate::machine::Machine;
 use crate::settings;
-use crate::terminal::{self, Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
+use crate::terminal::{Emphasis, byte_size, counted, grouped, sanitize, sanitize_json};
 use crate::time_zone::TimeZone;
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
@@ -119,14 +119,13 @@ impl Findings {
 
     fn print(&self, emphasis: Emphasis) -> Result<()> {
         const INDENT: &str = "        ";
-        let width = terminal::size().map_or(usize::MAX, |(width, _)| width);
         for Finding { what, fix } in &self.0 {
             let what = sanitize(what);
             let line = match fix {
                 None => format!("{}      {what}", emphasis.good("ok")),
                 Some(_) => format!("{}    {what}", emphasis.bad("RISK")),
             };
-            print(&wrap_lines(&line, width, INDENT))?;
+            print(&fit_terminal(&line, INDENT))?;
             if let Some(fix) = fix {
                 print(&format!("{INDENT}{}", emphasis.bold(&sanitize(fix))))?;
             }

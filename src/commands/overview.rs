@@ -1,7 +1,7 @@
 //! `cc-etl` without a command: imports what is new, then shows the last days and what needs attention.
 
 use super::automatic::Automatic;
-use super::{budget, database_path, doctor, page, print, status, sync, warn};
+use super::{budget, database_path, doctor, fit_terminal, page, print, status, sync, warn};
 use crate::cli::{Global, SyncArguments};
 use crate::database::{self, statements as sql};
 use crate::error::Result;
@@ -192,8 +192,8 @@ impl Overview {
             parts.push(lines.join("\n"));
         }
         if let Some(automatic) = &self.automatic {
-            let sentence = automatic.sentence();
-            parts.push(emphasis.faint(&sanitize(&format!("Automatic: {sentence}"))));
+            let sentence = format!("Automatic: {}", automatic.sentence());
+            parts.push(emphasis.faint(&fit_terminal(&sanitize(&sentence), "")));
         }
         let demo = if global.demo { "--demo " } else { "" };
         parts.push(emphasis.faint(&format!(

@@ -1,7 +1,7 @@
 //! `cc-etl status`: summarizes the database and what is not imported yet.
 
 use super::automatic::Automatic;
-use super::{database_path, print};
+use super::{database_path, fit_terminal, print};
 use crate::cli::{Global, ReportArguments};
 use crate::database::{self, statements as sql};
 use crate::error::Result;
@@ -22,7 +22,10 @@ pub fn run(global: &Global, arguments: &ReportArguments) -> Result<()> {
         let json = status.json(&path, &new);
         return print(&sanitize_json(&json.to_string()));
     }
-    let row = |name: &str, value: String| print(&format!("{name:<9} {}", sanitize(&value)));
+    let row = |name: &str, value: String| {
+        let line = format!("{name:<9} {}", sanitize(&value));
+        print(&fit_terminal(&line, "          "))
+    };
     row(
         "database",
         format!("{}, {}", path.display(), byte_size(file_bytes(&path))),
