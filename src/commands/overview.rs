@@ -196,9 +196,10 @@ impl Overview {
             parts.push(emphasis.faint(&fit_terminal(&sanitize(&sentence), "")));
         }
         let demo = if global.demo { "--demo " } else { "" };
-        parts.push(emphasis.faint(&format!(
+        let more = format!(
             "More: cc-etl {demo}daily | query | search WORDS | show --last | report --out FILE"
-        )));
+        );
+        parts.push(emphasis.faint(&fit_terminal(&more, "")));
         parts.join("\n\n")
     }
 
